@@ -1,0 +1,353 @@
+"""Claude Code's dialect: a line of `<session>.jsonl` → Record (facts/claude-code §3, key catalogue).
+
+The decoder below knows only the fields that Coffer needs; msgspec skips the rest without building it. Every
+line that it refuses goes through `json_lines.objects`, so one odd line costs only itself.
+"""
+
+from __future__ import annotations
+
+
+
+import msgspec
+from msgspec import Raw, Struct, field
+
+from coffer.core.dialect import INTERRUPTIONS, NO_CONTENT
+from coffer.core.json_lines import Found, Oddity, keep_valid_fields, objects
+from coffer.core.record import (
+    Attached,
+    Block,
+    Boundary,
+    Detail,
+    Naming,
+    Pointer,
+    Record,
+    Replacements,
+    Retraction,
+    Snapshot,
+    Usage,
+    Window,
+)
+
+_SILENT_HOOKS = frozenset({"SessionStart", "UserPromptSubmit", "UserPromptExpansion"})
+_LONG_WINDOW = 1_000_000
+
+
+class _Source(Struct, gc=False):
+    data: Raw = Raw(b"")
+    url: Raw = Raw(b"")
+
+
+class _Part(Struct, gc=False):
+    type: str = ""
+    text: str | float | bool | None = None
+    thinking: str | None = None
+    data: str | None = None
+    signature: str | None = None
+    id: str = ""
+    name: str = ""
+    input: Raw = Raw(b"")
+    tool_use_id: str = ""
+    content: str | list[_Part] | None = None
+    is_error: bool | None = None
+    source: _Source | None = None
+
+
+class _Input(Struct, gc=False):
+    file_path: str = ""
+    notebook_path: str = ""
+    path: str = ""
+    command: str = ""
+    url: str = ""
+    pattern: str = ""
+    description: str = ""
+
+
+class _Usage(Struct, gc=False):
+    input_tokens: int | None = 0
+    cache_creation_input_tokens: int | None = 0
+    cache_read_input_tokens: int | None = 0
+    output_tokens: int | None = 0
+
+
+class _Message(Struct, gc=False):
+    id: str | None = None
+    role: str | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+    content: str | list[_Part] | None = None
+    usage: _Usage | None = None
+
+
+class _Segment(Struct, gc=False):
+    head: str = field(name="headUuid", default="")
+    tail: str = field(name="tailUuid", default="")
+    anchor: str = field(name="anchorUuid", default="")
+
+
+class _Preserved(Struct, gc=False):
+    anchor: str = field(name="anchorUuid", default="")
+    uuids: list[str] = field(default_factory=list)
+
+
+class _Compaction(Struct, gc=False):
+    trigger: str | None = None
+    before: int | None = field(name="preTokens", default=None)
+    after: int | None = field(name="postTokens", default=None)
+    segment: _Segment | None = field(name="preservedSegment", default=None)
+    messages: _Preserved | None = field(name="preservedMessages", default=None)
+
+
+class _Attachment(Struct, gc=False):
+    type: str = ""
+    event: str | None = field(name="hookEvent", default=None)
+    call: str | None = field(name="toolUseID", default=None)
+    content: Raw = Raw(b"")
+
+
+class _Replaced(Struct, gc=False):
+    call: str = field(name="toolUseId", default="")
+
+
+class _Line(Struct, gc=False, rename="camel"):
+    type: str
+    subtype: str | None = None
+    uuid: str | None = None
+    parent_uuid: str | None = None
+    timestamp: str | None = None
+    is_sidechain: bool | None = None
+    is_meta: bool | None = None
+    is_compact_summary: bool | None = None
+    is_api_error_message: bool | None = None
+    is_virtual: bool | None = None
+    message: _Message | None = None
+    attachment: Raw = Raw(b"")
+    tool_use_result: Raw = Raw(b"")
+    content: str | None = None
+    compact_metadata: _Compaction | None = None
+    leaf_uuid: str | None = None
+    explicit: bool | None = None
+    rewound: bool | None = None
+    custom_title: str | None = None
+    ai_title: str | None = None
+    summary: str | None = None
+    last_prompt: str | None = None
+    message_id: str | None = None
+    retracted_message_uuids: list[str] | None = None
+    replacements: list[_Replaced] | None = None
+
+
+_decoder = msgspec.json.Decoder(_Line)
+_input_decoder = msgspec.json.Decoder(_Input)
+_attachment_decoder = msgspec.json.Decoder(_Attachment)
+
+
+def translate(line: bytes, start: int) -> list[Record | Oddity]:
+    """Records and oddities of one line; start is the line's offset in the file, in bytes.
+
+    An empty line gives none. Two objects on one line give two records (facts §4 h5).
+    """
+    try:
+        return [_record(_decoder.decode(line), start, start + len(line))]
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return [
+            _rescued(found) if isinstance(found, Found) else found for found in objects(line, start)
+        ]
+
+
+def _rescued(found: Found) -> Record:
+    try:
+        parsed = _decoder.decode(found.clean)
+    except msgspec.ValidationError:
+        parsed = _decoder.decode(keep_valid_fields(found.clean, _decoder))
+    return _record(parsed, found.start, found.end)
+
+
+def _record(line: _Line, start: int, end: int) -> Record:
+    record = Record(start, end, line.type, line.subtype or "", line.uuid or "", line.parent_uuid or "")
+    record.time = line.timestamp or ""
+    record.sidechain = bool(line.is_sidechain)
+    record.meta = bool(line.is_meta)
+    record.detail = _detail(line)
+    if line.message is not None:
+        _read_message(record, line, line.message)
+    elif line.subtype == "local_command" and line.content is not None:
+        record.role, record.plain, record.blocks = "user", True, (_text(line.content),)
+    return record
+
+
+def _read_message(record: Record, line: _Line, message: _Message) -> None:
+    record.role = message.role or line.type
+    record.message = message.id or ""
+    record.model = message.model or ""
+    record.stop = message.stop_reason or ""
+    record.summary = bool(line.is_compact_summary)
+    record.failed = bool(line.is_api_error_message)
+    record.virtual = bool(line.is_virtual)
+    record.sidecar = _length(line.tool_use_result)
+    record.returned = record.sidecar > 0 and bytes(line.tool_use_result) not in _FALSY
+    content = message.content
+    if isinstance(content, str):
+        record.plain, record.blocks = True, (_text(content),)
+    elif content:
+        record.blocks = tuple([_block(part) for part in content])
+    used = message.usage
+    if used is not None and line.type == "assistant":
+        record.usage = Usage(
+            used.input_tokens or 0,
+            used.cache_creation_input_tokens or 0,
+            used.cache_read_input_tokens or 0,
+            used.output_tokens or 0,
+        )
+
+
+_FALSY = (b"null", b'""', b"false", b"0")
+
+
+def _length(raw: Raw) -> int:
+    return memoryview(raw).nbytes
+
+
+def utf8_size(text: str) -> int:
+    """UTF-8 bytes of a text, lone surrogates counted as three."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _text(text: str) -> Block:
+    if len(text) > _LONGEST_MARK:
+        return Block("text", utf8_size(text), blank=text.isspace())
+    return Block(
+        "text",
+        utf8_size(text),
+        blank=not text.strip(),
+        empty=not text,
+        placeholder=text.strip() == NO_CONTENT,
+        interruption=text in INTERRUPTIONS,
+    )
+
+
+_LONGEST_MARK = 64
+
+
+def _block(part: _Part) -> Block:
+    match part.type:
+        case "text":
+            if not isinstance(part.text, str):
+                return Block("text", valid=False, blank=True, empty=True)
+            return _text(part.text)
+        case "tool_use":
+            return _call(part)
+        case "tool_result":
+            return _result(part)
+        case "thinking":
+            return Block("thinking", utf8_size(part.thinking or ""), signed=bool(part.signature))
+        case "redacted_thinking":
+            return Block("redacted_thinking", utf8_size(part.data or ""), signed=True)
+        case "image" | "document":
+            return Block(part.type, images=1, media=_media(part))
+        case _:
+            return Block(part.type, _length(part.input), id=part.id or part.tool_use_id, name=part.name)
+
+
+def _media(part: _Part) -> int:
+    return _length(part.source.data) + _length(part.source.url) if part.source else 0
+
+
+def _call(part: _Part) -> Block:
+    path = ""
+    try:
+        fields = _input_decoder.decode(part.input) if _length(part.input) else _Input()
+        path = fields.file_path or fields.notebook_path or fields.path or fields.command or fields.url
+        path = path or fields.pattern or fields.description
+    except msgspec.MsgspecError:
+        path = ""  # an input of a foreign shape names no file; the call still counts
+    size = _length(part.input) + len(part.name)
+    return Block("tool_use", size, id=part.id, name=part.name, path=path[:_LONGEST_PATH])
+
+
+_LONGEST_PATH = 1_024
+
+
+def _result(part: _Part) -> Block:
+    size, images, media, nontext = 0, 0, 0, False
+    content = part.content
+    if isinstance(content, str):
+        size = utf8_size(content)
+    else:
+        for inner in content or ():
+            if inner.type == "text":
+                size += utf8_size(inner.text) if isinstance(inner.text, str) else 0
+                continue
+            nontext = True
+            images += inner.type in ("image", "document")
+            media += _media(inner)
+    return Block(
+        "tool_result",
+        size,
+        id=part.tool_use_id,
+        images=images,
+        media=media,
+        error=bool(part.is_error),
+        nontext=nontext,
+    )
+
+
+def _detail(line: _Line) -> Detail | None:
+    match line.type:
+        case "attachment":
+            return _attached(line.attachment)
+        case "system" if line.subtype == "compact_boundary":
+            return _boundary(line.compact_metadata or _Compaction())
+        case "system" if line.subtype == "model_refusal_fallback":
+            return Retraction(tuple(line.retracted_message_uuids or ()))
+        case "last-prompt":
+            explicit = bool(line.explicit)
+            return Pointer(line.leaf_uuid or None, explicit, explicit and not line.leaf_uuid, bool(line.rewound))
+        case "custom-title" | "ai-title" | "summary":
+            return Naming(line.custom_title or line.ai_title or line.summary or "", line.leaf_uuid or "")
+        case "file-history-snapshot":
+            return Snapshot(line.message_id or "")
+        case "content-replacement":
+            return Replacements(tuple(item.call for item in line.replacements or ()))
+        case "user" if _length(line.tool_use_result):
+            return _long_window(line.tool_use_result)
+        case _:
+            return None
+
+
+def _attached(raw: Raw) -> Attached:
+    try:
+        parsed = _attachment_decoder.decode(raw) if _length(raw) else _Attachment()
+    except msgspec.MsgspecError:
+        return Attached("", size=_length(raw))
+    silent = parsed.type == "hook_success" and (
+        parsed.event not in _SILENT_HOOKS or bytes(parsed.content) in (b"", b'""')
+    )
+    return Attached(parsed.type, parsed.event or "", parsed.call or "", _length(raw), silent)
+
+
+def _boundary(said: _Compaction) -> Boundary:
+    listed, segment = said.messages, said.segment
+    return Boundary(
+        said.trigger or "",
+        said.before,
+        said.after,
+        listed is not None,
+        tuple(listed.uuids) if listed else (),
+        segment.head if segment else "",
+        segment.tail if segment else "",
+        listed.anchor if listed else segment.anchor if segment else "",
+    )
+
+
+def _long_window(raw: Raw) -> Window | None:
+    """An Agent result names the model it resolved to; `[1m]` there means the long window (facts §6)."""
+    text = bytes(memoryview(raw)[:_RESULT_HEAD])
+    at = text.find(b'"resolvedModel":"')
+    if at >= 0 and b'[1m]"' in text[at : at + 120]:
+        return Window(_LONG_WINDOW, "resolvedModel of an Agent result")
+    return None
+
+
+_RESULT_HEAD = 262_144
+
+

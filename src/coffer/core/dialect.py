@@ -1,0 +1,20 @@
+"""Texts that Claude Code itself puts into a request (2.1.197); one place for each."""
+
+CONTINUE = "Continue from where you left off."
+"""Added as the user's words where a turn was cut after a result."""
+NO_RESPONSE = "No response requested."
+"""Added as the answer where a branch ends with a person's words."""
+NO_CONTENT = "(no content)"
+"""Stands for a message without content."""
+INTERRUPTIONS = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
+"""Written as the user's words after Esc."""
+MISSING_RESULT = "[Tool result missing due to internal error]"
+"""The made-up result of a call that has none."""
+ORPHANED_RESULT = "[Orphaned tool result removed due to conversation resume]"
+"""Stands for results without a call at the start of a conversation."""
+INTERRUPTED_CALL = "[Tool use interrupted]"
+"""Stands for an answer whose only call was a doubled one."""
+SYNTHETIC = "<synthetic>"
+"""The model of answers that the client wrote itself."""
+THINKING = ("thinking", "redacted_thinking")
+"""Block kinds that only the model that wrote them takes back."""

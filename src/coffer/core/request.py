@@ -1,0 +1,243 @@
+"""How Claude Code forms a request from resumed messages (2.1.197).
+
+Thinking of another model goes; attachments move up to the result or answer before them; records of one API
+message become one message; neighbouring user messages become one, results first; calls and results are
+paired, and what cannot be paired is replaced by a sentence.
+"""
+
+from __future__ import annotations
+
+from coffer.core.dialect import (
+    INTERRUPTED_CALL,
+    MISSING_RESULT,
+    NO_CONTENT,
+    ORPHANED_RESULT,
+    SYNTHETIC,
+    THINKING,
+)
+from coffer.core.record import Attached
+from coffer.core.resume import drop_blank_answers, drop_lone_thinking
+from coffer.core.view import Context, Edit, Item, Message
+
+
+
+def formed(messages: list[Message], model: str) -> list[Item | Context]:
+    """The items of the request for this model (its id without `[1m]`)."""
+    messages = [_without_foreign_thinking(message, model) for message in messages]
+    merged = _merge(_bubble(messages))
+    merged = drop_blank_answers(drop_lone_thinking(merged))
+    for message in merged[:-1]:
+        if message.kind == "assistant" and not message.items:
+            message.items = [Item("assistant", "text", None, text=NO_CONTENT)]
+    return _flatten(_pair(_join_users(merged)))
+
+
+def _without_foreign_thinking(message: Message, model: str) -> Message:
+    if message.kind != "assistant" or message.model in (SYNTHETIC, model):
+        return message
+    items = [item for item in message.items if not (item.kind in THINKING and item.block.signed)]
+    return Message(message.kind, message.record, items, message.id, message.model, message.meta)
+
+
+def _bubble(messages: list[Message]) -> list[Message]:
+    """Attachments go up behind the answer or result before them; virtual records go."""
+    done: list[Message] = []
+    waiting: list[Message] = []
+    for message in reversed(messages):
+        if message.kind == "attachment":
+            waiting.append(message)
+            continue
+        stops = message.kind == "assistant" or (message.kind == "user" and _starts_with_result(message))
+        if stops and waiting:
+            done += waiting
+            waiting = []
+        if message.record is None or not message.record.virtual:
+            done.append(message)
+    return list(reversed(done + waiting))
+
+
+def _starts_with_result(message: Message) -> bool:
+    return bool(message.items) and message.items[0].kind == "tool_result"
+
+
+def _merge(messages: list[Message]) -> list[Message]:
+    merged: list[Message] = []
+    for message in messages:
+        match message.kind:
+            case "assistant":
+                if not _is_error_note(message):
+                    _merge_assistant(merged, message)
+            case "user" | "attachment":
+                merged.append(message)
+            case _ if message.items:  # a local command's output is sent as the user's words
+                merged.append(Message("user", message.record, message.items))
+    return merged
+
+
+def _is_error_note(message: Message) -> bool:
+    return message.record is not None and message.record.failed and message.model == SYNTHETIC
+
+
+def _merge_assistant(merged: list[Message], message: Message) -> None:
+    items = [_edited(item) for item in message.items]
+    for earlier in reversed(merged):
+        if earlier.kind == "assistant":
+            if message.id and earlier.id == message.id:
+                earlier.items = _calls_last(_without_blanks(earlier.items + items))
+                return
+        elif not (
+            earlier.kind == "attachment" or any(item.kind == "tool_result" for item in earlier.items)
+        ):
+            break
+    merged.append(Message("assistant", message.record, _calls_last(items), message.id, message.model))
+
+
+def _edited(item: Item) -> Item:
+    if item.kind == "tool_use" and item.block.name == "ExitPlanMode":
+        return Item(item.role, item.kind, item.record, item.index, edit=Edit.UNTRIMMED_PLAN)
+    if item.kind == "tool_use" and item.block.name == "Edit":
+        return Item(item.role, item.kind, item.record, item.index, edit=Edit.MULTI_EDIT)
+    return item
+
+
+def _without_blanks(items: list[Item]) -> list[Item]:
+    """Without white-space texts, except between two thinking blocks."""
+    kept = []
+    for index, item in enumerate(items):
+        between = (
+            0 < index < len(items) - 1
+            and items[index - 1].kind in THINKING
+            and items[index + 1].kind in THINKING
+        )
+        if item.kind != "text" or not item.block.blank or item.block.empty or between:
+            kept.append(item)
+    if any(item.kind not in THINKING for item in kept):
+        return kept
+    return items
+
+
+def _calls_last(items: list[Item]) -> list[Item]:
+    """Calls behind all else, unless that would move thinking that follows a call."""
+    first_call = next((index for index, item in enumerate(items) if item.kind == "tool_use"), -1)
+    if first_call < 0 or all(item.kind == "tool_use" for item in items[first_call:]):
+        return items
+    after_thinking = call_since = False
+    for item in items:
+        if item.kind == "tool_use":
+            call_since = True
+            continue
+        thinks = item.kind in THINKING
+        if thinks and after_thinking and call_since:
+            return items
+        after_thinking, call_since = thinks, False
+    return [item for item in items if item.kind != "tool_use"] + [
+        item for item in items if item.kind == "tool_use"
+    ]
+
+
+def _join_users(messages: list[Message]) -> list[list[Message]]:
+    """Groups: one assistant message, or a run of user messages and attachments."""
+    groups: list[list[Message]] = []
+    for message in messages:
+        if message.kind != "assistant" and groups and groups[-1][0].kind != "assistant":
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+    return groups
+
+
+def _pair(groups: list[list[Message]]) -> list[list[Message]]:
+    """Repair pairs: doubled calls and unpaired results go, missing results are made up."""
+    seen: set[str] = set()
+    open_calls: list[str] = []
+    paired: list[list[Message]] = []
+    for group in groups:
+        if group[0].kind == "assistant":
+            if open_calls:
+                paired.append([Message("user", None, _missing(open_calls, set()))])
+            open_calls = _unique_calls(group[0], seen)
+            paired.append(group)
+            continue
+        answered = _keep_answers(group, open_calls, first=not paired)
+        missing = _missing(open_calls, answered)
+        if missing:
+            group.insert(0, Message("user", None, missing))
+        open_calls = []
+        paired.append(group)
+    if open_calls:
+        paired.append([Message("user", None, _missing(open_calls, set()))])
+    return paired
+
+
+def _unique_calls(message: Message, seen: set[str]) -> list[str]:
+    calls: list[str] = []
+    kept = []
+    for item in message.items:
+        if item.kind == "tool_use":
+            if item.block.id in seen:
+                continue
+            seen.add(item.block.id)
+            calls.append(item.block.id)
+        kept.append(item)
+    if message.items and not kept:
+        kept = [Item("assistant", "text", None, text=INTERRUPTED_CALL)]
+    message.items = kept
+    return calls
+
+
+def _missing(calls: list[str], answered: set[str]) -> list[Item]:
+    return [
+        Item("user", "tool_result", None, text=f"{MISSING_RESULT}:{call}")
+        for call in calls
+        if call not in answered
+    ]
+
+
+def _keep_answers(group: list[Message], calls: list[str], *, first: bool) -> set[str]:
+    expected = set(calls)
+    answered: set[str] = set()
+    removed = left = False
+    for message in group:
+        kept = []
+        for item in message.items:
+            if item.kind == "tool_result":
+                if item.block.id not in expected or item.block.id in answered:
+                    removed = True
+                    continue
+                answered.add(item.block.id)
+            kept.append(item)
+        message.items = kept
+        left = left or bool(kept)
+    if removed and not left and not any(message.kind == "attachment" for message in group):
+        if first:
+            group[0].items = [Item("user", "text", None, text=ORPHANED_RESULT)]
+        elif calls:
+            group[0].items = [Item("user", "text", None, text=NO_CONTENT)]
+    return answered
+
+
+def _flatten(groups: list[list[Message]]) -> list[Item | Context]:
+    items: list[Item | Context] = []
+    for group in groups:
+        if group[0].kind == "assistant":
+            items += group[0].items
+            continue
+        users = [item for message in group if message.kind == "user" for item in message.items]
+        items += [_failed(item) for item in users if item.kind == "tool_result"]
+        items += [item for item in users if item.kind != "tool_result"]
+        items += [
+            Context(message.record)
+            for message in group
+            if message.kind == "attachment" and message.record is not None and _is_sent(message.record.detail)
+        ]
+    return items
+
+
+def _is_sent(detail: object) -> bool:
+    return isinstance(detail, Attached) and not detail.silent
+
+
+def _failed(item: Item) -> Item:
+    if item.record is not None and item.block.error and item.block.nontext:
+        return Item(item.role, item.kind, item.record, item.index, edit=Edit.TEXT_ONLY)
+    return item
