@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
+import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -158,3 +159,19 @@ def image_dimensions(call: Call) -> str | None:
             what = "At least one of the image dimensions exceed max allowed size"
             return f"{image.place}.data: {what}{limit} pixels"
     return None
+
+
+def png(width: int = 1, height: int = 1, *, pixels: bytes | None = None, padding: int = 0) -> bytes:
+    """Make a grey PNG of `pixels` (a byte each, row by row; default black).
+
+    With `padding` its data is that many zero bytes instead: a size, not a picture.
+    """
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    flat = pixels if pixels is not None else bytes(width * height)
+    rows = b"".join(b"\0" + flat[at : at + width] for at in range(0, len(flat), width))
+    data = zlib.compress(rows) if padding == 0 else bytes(padding)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")

@@ -2,9 +2,9 @@
 
 A reply is chosen by the first of these that matches:
  1. a rule of the scenario (regular expressions on parts of the request);
- 2. the newest user text that carries `@@NAME@@` (a script of the scenario) or `@@[{turn}, …]@@` (the script
-    itself); the turn is the number of assistant messages after that text, so parallel subagents, retries and
-    resumes need no state;
+ 2. the newest user text that asks for a script: `@@NAME@@`, or `@@[{turn}, …]@@` (the script itself), or just
+    the name where a script's name is a phrase (has a space); the turn is the number of assistant messages after
+    that text, so parallel subagents, retries and resumes need no state;
  3. the scenario's `turns`, in order;
  4. the scenario's `default`.
 """
@@ -164,6 +164,10 @@ class Model:
             "input_tokens": 3,
             "cache_creation_input_tokens": total - 3 - read,
             "cache_read_input_tokens": read,
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": total - 3 - read,
+                "ephemeral_1h_input_tokens": 0,
+            },
             "output_tokens": max(1, round(_chars(blocks) / self.scenario.chars_per_token)),
             "service_tier": "standard",
         }
@@ -274,6 +278,7 @@ def _script_in(text: str, scenario: Scenario) -> tuple[Sequence[Turn] | None, st
         except (ValueError, TypeError, KeyError) as error:
             return [Turn(text=f"BAD INLINE SCRIPT: {error}")], "inline-bad"
     named = [name for name in NAMED.findall(text) if name in scenario.scripts]
+    named = named or [name for name in scenario.scripts if " " in name and name in text]
     if named:
         return scenario.scripts[named[-1]], f"script:{named[-1]}"
     return None, ""

@@ -275,3 +275,7 @@ class Tmux(Terminal):
         self.send("/exit")
         if not self.wait_end(timeout):
             raise TimeoutError(f"the client did not end:\n{self.capture()}")
+
+    def kill(self) -> None:
+        """Kill the client at once (SIGKILL): nothing is saved or tidied up."""
+        psutil.Process(self.pid).kill()

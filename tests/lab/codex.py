@@ -4,8 +4,8 @@
         done = home.exec(prompt="hello")
         done = home.resume(home.thread(), prompt="and again")
 
-CODEX_HOME lies under `<project>/.lab/homes` (Codex 0.171.0 refuses to work below the system's temporary folder)
-and is removed at the end, with every process that still names it in its environment.
+CODEX_HOME lies under `<project>/.lab/homes` (Codex 0.171.0 does not want it below the system's temporary
+folder) and is removed at the end, with every process that still names it in its environment.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ import signal
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +43,8 @@ model_providers.lab.requires_openai_auth = false
 model_providers.lab.request_max_retries = 0
 model_providers.lab.stream_max_retries = 0
 check_for_update_on_startup = false
+analytics.enabled = false
+features.plugins = false
 {extra}
 [projects."{project}"]
 trust_level = "trusted"
@@ -62,9 +64,10 @@ class Finished:
 class CodexHome:
     """A HOME, a CODEX_HOME and a project folder for one test.
 
-    `server` may be a URL (then `Finished.requests` is empty). `hooks` is the value of "hooks" in hooks.json; with
-    it, runs skip the trust gate unless `trust_hooks()` or `bypass_trust=False` says otherwise. `config_extra` is
-    TOML that stands after the top-level keys. Raises FileNotFoundError when the client is not installed.
+    `server` may be a URL (then `Finished.requests` is empty). `hooks` is the value of "hooks" in hooks.json;
+    with it, runs skip the trust gate until `trust_hooks()` was called or `bypass_trust` is set to False.
+    `config_extra` is TOML that stands after the top-level keys. Raises FileNotFoundError when the client is
+    not installed.
     """
 
     def __init__(
@@ -98,6 +101,8 @@ class CodexHome:
             "TERM": "xterm-256color",
             "LANG": "C.UTF-8",
             "LAB_KEY": "sk-invented-000",
+            "HTTPS_PROXY": "http://127.0.0.1:9",  # nobody listens: nothing but loopback is reached
+            "NO_PROXY": "127.0.0.1,localhost",
         }
 
     def __enter__(self) -> Self:
@@ -175,9 +180,10 @@ class CodexHome:
             check=False,
         )
 
-    def tui(self, *args: str) -> Terminal:
-        """Start the interactive client without its daemon, on a terminal (a context manager)."""
-        words = [self.binary, "--no-daemon", *BYPASS, *self.trust_flags(), *args]
+    def tui(self, *args: str, daemon: bool = False) -> Terminal:
+        """Start the interactive client on a terminal (a context manager), without its daemon unless asked."""
+        alone = () if daemon else ("--no-daemon",)
+        words = [str(self.binary), *alone, *BYPASS, *self.trust_flags(), *args]
         return Terminal(words, env=self.env, cwd=self.project)
 
     def trust_flags(self) -> tuple[str, ...]:
@@ -199,7 +205,16 @@ class CodexHome:
         """Every rollout of this home, oldest first, live and archived, plain and compressed."""
         folders = (self.codex_home / "sessions", self.codex_home / "archived_sessions")
         found = [path for folder in folders for path in folder.rglob("rollout-*.jsonl*")]
-        return sorted(found, key=lambda path: (path.name[8:27], path.stat().st_mtime_ns, path.name))
+        return sorted(found, key=lambda path: path.name)  # local second, then an id that holds the time
+
+    def plant(self, raw: bytes, thread: str | None = None) -> str:
+        """Put a rollout where the client looks for it and return its thread id (from line 0 unless given)."""
+        if thread is None:
+            thread = str(json.loads(raw.splitlines()[0])["payload"]["id"])
+        folder = self.codex_home / "sessions" / "2026" / "01" / "02"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"rollout-2026-01-02T03-04-05-{thread}.jsonl").write_bytes(raw)
+        return thread
 
     def thread(self, place: int = -1) -> str:
         """Return the id of the newest thread (or of the one at `place` in `rollouts()`)."""
@@ -251,7 +266,7 @@ class Running:
 
 
 class AppServer:
-    """`codex app-server` on a pipe: `call(method, params)` returns the result; raises RuntimeError on an error."""
+    """`codex app-server` on a pipe: `call()` returns the result or raises RuntimeError with the error."""
 
     def __init__(self, home: CodexHome) -> None:
         self._home = home
@@ -307,7 +322,7 @@ def records(rollout: Path) -> list[Json]:
     return [json.loads(line) for line in rollout.read_bytes().splitlines() if line.strip()]
 
 
-def wait_until(true: Any, timeout: float = 10, step: float = 0.02) -> bool:
+def wait_until(true: Callable[[], bool], timeout: float = 10, step: float = 0.02) -> bool:
     """Call `true()` until it is; False when `timeout` seconds pass first."""
     until = time.monotonic() + timeout
     while time.monotonic() < until:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final
 
 Json = dict[str, Any]
@@ -102,6 +103,12 @@ def seal(text: str) -> str:
     """Make an `encrypted_content` that `verify_seal` accepts: our prefix, the text, a check sum."""
     body = base64.urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode()
     return f"{SEAL}{body}.{hashlib.sha256(body.encode()).hexdigest()[:16]}=="
+
+
+def named(item: Json, key: str) -> str:
+    """Return a field that should be a string; anything else counts as missing."""
+    found = item.get(key)
+    return found if isinstance(found, str) else ""
 
 
 def parts(item: Json) -> Iterator[tuple[str, Json]]:
@@ -346,43 +353,41 @@ def tokens_of(body: Json) -> int:
 def duplicate_id(sent: Sent) -> Iterator[Found]:
     seen: set[str] = set()
     for _, item in sent.items:
-        got = item.get("id")
-        if isinstance(got, str):
-            if got in seen:
-                yield "input", {"id": got}
-            seen.add(got)
+        if (found := named(item, "id")) in seen:
+            yield "input", {"id": found}
+        seen.update({found} - {""})
 
 
 def call_without_output(sent: Sent) -> Iterator[Found]:
-    answered = {(kind(i), i.get("call_id")) for _, i in sent.items if kind(i) in OUTPUT_OF.values()}
+    answered = {(kind(i), named(i, "call_id")) for _, i in sent.items if kind(i) in OUTPUT_OF.values()}
     for _, item in sent.items:
-        wanted = OUTPUT_OF.get(kind(item))
-        if wanted and item.get("call_id") and (wanted, item["call_id"]) not in answered:
-            yield "input", {"what": CALL_WORD[kind(item)], "id": item["call_id"]}
+        wanted, found = OUTPUT_OF.get(kind(item)), named(item, "call_id")
+        if wanted and found and (wanted, found) not in answered:
+            yield "input", {"what": CALL_WORD[kind(item)], "id": found}
 
 
 def output_without_call(sent: Sent) -> Iterator[Found]:
-    called: set[tuple[str, object]] = set()
+    called: set[tuple[str, str]] = set()
     word = {OUTPUT_OF[k]: w for k, w in CALL_WORD.items()}
     for _, item in sent.items:
+        found = named(item, "call_id")
         if kind(item) in OUTPUT_OF:
-            called.add((OUTPUT_OF[kind(item)], item.get("call_id")))
-        elif kind(item) in word and item.get("call_id") and (kind(item), item["call_id"]) not in called:
-            yield "input", {"what": word[kind(item)], "id": item["call_id"]}
+            called.add((OUTPUT_OF[kind(item)], found))
+        elif kind(item) in word and found and (kind(item), found) not in called:
+            yield "input", {"what": word[kind(item)], "id": found}
 
 
 def reasoning_follower(sent: Sent) -> Iterator[Found]:
-    for place, (_, item) in enumerate(sent.items):
-        if kind(item) != "reasoning" or not item.get("id"):
-            continue
-        after = [i for _, i in sent.items[place + 1 : place + 2]]
-        if not any(kind(i) in MODEL_ITEMS or i.get("role") == "assistant" for i in after):
+    items = [item for _, item in sent.items]
+    for item, after in pairwise([*items, {}]):
+        follows = kind(after) in MODEL_ITEMS or after.get("role") == "assistant"
+        if kind(item) == "reasoning" and named(item, "id") and not follows:
             yield "input", {"id": item["id"]}
 
 
 def required_reasoning(sent: Sent) -> Iterator[Found]:
-    present = {i.get("id") for _, i in sent.items}
+    present = {named(i, "id") for _, i in sent.items}
     for _, item in sent.items:
-        needed = sent.paired.get(str(item.get("id")))
+        needed = sent.paired.get(named(item, "id"))
         if needed and needed not in present:
             yield "input", {"id": item["id"], "kind": kind(item), "needed": needed}

@@ -3,8 +3,8 @@
     with OpenAIServer({"default": {"text": "hello"}}) as server:
         ...  # base_url = f"{server.url}/v1"
 
-Each body is first checked by the table in `openai_rules.py`; a breach is answered with the real error. A reply
-is then chosen, first that matches:
+Each body is first checked by the table in `openai_rules.py`; a breach is answered with the real error. A
+reply is then chosen, first that matches:
 
 1. `rules`: [{"when": {...}, "times": int, **TURN}]. `when` holds regular expressions on `last_user` (text of
    the newest user message), `any` (the whole body), and `model`; `last_type` (type of the newest item), `nth`
@@ -15,9 +15,9 @@ is then chosen, first that matches:
    resumes and retries need no state; past its end, or after a compaction, `after_script` answers;
 4. `turns`, one a request; then `default`.
 
-TURN = {"items": [ITEM, ...] | "text": str, "usage": {"input", "cached", "output", "reasoning", "total"} (tokens;
-default: a quarter of the bytes), "delay": s, "slow": s between deltas, "status": int, "error": {...},
-"cut": true (the stream stops without its end)}.
+TURN = {"items": [ITEM, ...] | "text": str, "usage": {"input", "cached", "output", "reasoning", "total"}
+(tokens; default: a quarter of the bytes), "delay": s, "slow": s between deltas, "status": int,
+"error": {...}, "cut": true (the stream stops without its end)}.
 ITEM = {"message": str, "phase"?} | {"reasoning": str} | {"call": name, "args": {} or str, "namespace"?,
 "call_id"?} | {"custom": name, "input": str, "call_id"?} | {"raw": {...}}.
 """

@@ -6,11 +6,14 @@ line that it refuses goes through `json_lines.objects`, so one odd line costs on
 
 from __future__ import annotations
 
+from typing import Any
+
 
 
 import msgspec
 from msgspec import Raw, Struct, field
 
+from coffer.core.attachments import is_silent, texts
 from coffer.core.dialect import INTERRUPTIONS, NO_CONTENT
 from coffer.core.json_lines import Found, Oddity, keep_valid_fields, objects
 from coffer.core.record import (
@@ -27,8 +30,8 @@ from coffer.core.record import (
     Usage,
     Window,
 )
+from coffer.core.text import utf8_size
 
-_SILENT_HOOKS = frozenset({"SessionStart", "UserPromptSubmit", "UserPromptExpansion"})
 _LONG_WINDOW = 1_000_000
 
 
@@ -97,13 +100,6 @@ class _Compaction(Struct, gc=False):
     messages: _Preserved | None = field(name="preservedMessages", default=None)
 
 
-class _Attachment(Struct, gc=False):
-    type: str = ""
-    event: str | None = field(name="hookEvent", default=None)
-    call: str | None = field(name="toolUseID", default=None)
-    content: Raw = Raw(b"")
-
-
 class _Replaced(Struct, gc=False):
     call: str = field(name="toolUseId", default="")
 
@@ -138,13 +134,13 @@ class _Line(Struct, gc=False, rename="camel"):
 
 _decoder = msgspec.json.Decoder(_Line)
 _input_decoder = msgspec.json.Decoder(_Input)
-_attachment_decoder = msgspec.json.Decoder(_Attachment)
+_attachment_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
 def translate(line: bytes, start: int) -> list[Record | Oddity]:
     """Records and oddities of one line; start is the line's offset in the file, in bytes.
 
-    An empty line gives none. Two objects on one line give two records (facts §4 h5).
+    An empty line gives none.
     """
     try:
         return [_record(_decoder.decode(line), start, start + len(line))]
@@ -159,7 +155,9 @@ def _rescued(found: Found) -> Record:
         parsed = _decoder.decode(found.clean)
     except msgspec.ValidationError:
         parsed = _decoder.decode(keep_valid_fields(found.clean, _decoder))
-    return _record(parsed, found.start, found.end)
+    record = _record(parsed, found.start, found.end)
+    record.read = found.read
+    return record
 
 
 def _record(line: _Line, start: int, end: int) -> Record:
@@ -205,11 +203,6 @@ _FALSY = (b"null", b'""', b"false", b"0")
 
 def _length(raw: Raw) -> int:
     return memoryview(raw).nbytes
-
-
-def utf8_size(text: str) -> int:
-    """UTF-8 bytes of a text, lone surrogates counted as three."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _text(text: str) -> Block:
@@ -316,13 +309,13 @@ def _detail(line: _Line) -> Detail | None:
 
 def _attached(raw: Raw) -> Attached:
     try:
-        parsed = _attachment_decoder.decode(raw) if _length(raw) else _Attachment()
+        payload = _attachment_decoder.decode(raw) if _length(raw) else {}
     except msgspec.MsgspecError:
         return Attached("", size=_length(raw))
-    silent = parsed.type == "hook_success" and (
-        parsed.event not in _SILENT_HOOKS or bytes(parsed.content) in (b"", b'""')
-    )
-    return Attached(parsed.type, parsed.event or "", parsed.call or "", _length(raw), silent)
+    kind, event, call = (str(payload.get(name) or "") for name in ("type", "hookEvent", "toolUseID"))
+    said = texts(kind, payload)
+    size = sum(utf8_size(text) for text in said) if said else _length(raw)
+    return Attached(kind, event, call, size, is_silent(kind, payload))
 
 
 def _boundary(said: _Compaction) -> Boundary:

@@ -10,11 +10,18 @@ INTERRUPTIONS = ("[Request interrupted by user]", "[Request interrupted by user 
 """Written as the user's words after Esc."""
 MISSING_RESULT = "[Tool result missing due to internal error]"
 """The made-up result of a call that has none."""
-ORPHANED_RESULT = "[Orphaned tool result removed due to conversation resume]"
-"""Stands for results without a call at the start of a conversation."""
 INTERRUPTED_CALL = "[Tool use interrupted]"
 """Stands for an answer whose only call was a doubled one."""
 SYNTHETIC = "<synthetic>"
 """The model of answers that the client wrote itself."""
 THINKING = ("thinking", "redacted_thinking")
 """Block kinds that only the model that wrote them takes back."""
+ALIASES = {
+    "AgentOutputTool": "TaskOutput",
+    "BashOutput": "TaskOutput",
+    "BashOutputTool": "TaskOutput",
+    "KillBash": "TaskStop",
+    "KillShell": "TaskStop",
+    "Task": "Agent",
+}
+"""Former tool names that 2.1.197 sends under the present one."""

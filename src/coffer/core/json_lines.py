@@ -15,97 +15,148 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from coffer.core.record import ALWAYS, LARGE_FILES, SMALL_FILES
+
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
 _ENTRY = re.compile(rb'\s*("(?:[^"\\]|\\.)*")\s*:\s*(.*)\Z', re.DOTALL)
 _RECORD_START = re.compile(rb'\{"(?:parentUuid|type|uuid|timestamp)"\s*:')
+_UUID = re.compile(rb'"uuid":"([0-9A-Za-z-]{36})')
+_UUID_BEFORE_TIME = re.compile(rb'"uuid":"([0-9A-Za-z-]{36})","timestamp":"')
+_PARENT = re.compile(rb'"parentUuid":"([0-9A-Za-z-]{36})')
 _SPACE = b" \t\r\n"
 
 TORN = "torn"
 """The line starts like a record and ends too early: its writer was killed."""
 NUL = "nul"
-"""The line is NUL bytes only, as some file systems leave after a power loss."""
+"""NUL bytes, as some file systems leave after a power loss."""
+NULL = "null"
+"""The JSON value null: up to 5 MiB the client refuses the whole session (2.1.197)."""
 FOREIGN = "foreign"
 """Valid JSON that is not an object, or an object without a `type`."""
 GARBAGE = "garbage"
 """No JSON at all."""
 GLUED = "glued"
-"""A torn record with a whole one appended to it: the client loses both."""
+"""A torn record with a whole one appended to it: the client reads neither."""
+SECOND = "second"
+"""What follows the first object on a line: up to 5 MiB the client reads the first only, above it neither."""
 
 
 class Oddity(Struct, frozen=True, gc=False):
-    """A stretch of bytes that is no record. rescue: where a whole record starts inside it, or -1."""
+    """A stretch of bytes that is no record. rescue: where a whole record starts inside it, or -1.
+
+    uuid and parent: what the bytes still say of the record that they were. Above 5 MiB the client follows
+    parents by such bytes before it parses a line, so a torn record still links its neighbours there.
+    """
 
     kind: str
     start: int
     end: int
     rescue: int = -1
+    uuid: str = ""
+    parent: str = ""
 
 
 class Found(Struct, frozen=True, gc=False):
-    """One JSON object, re-encoded so that the fast decoder takes it, with its span in the file."""
+    """One JSON object, re-encoded so that the fast decoder takes it, with its span in the file.
+
+    read: for which files Claude Code reads it (`record.ALWAYS` …). whole: all its texts are valid Unicode.
+    """
 
     start: int
     end: int
     clean: bytes
+    read: int
+    whole: bool = True
 
 
 def objects(line: bytes, start: int) -> Iterator[Found | Oddity]:
     """Take a line apart that the fast decoder refused; start is its offset in the file.
 
-    Yields the objects before the first byte that is no JSON, as the client's parser does, then what is wrong
-    with the rest.
+    Gives the first object, and as oddities what stands before and behind it.
     """
-    lead = len(line) - len(line.lstrip(b"\0" + _SPACE))
-    if lead == len(line):
-        if line.strip(_SPACE):
+    body = line.lstrip(b"\0")
+    if not body.strip(_SPACE + b"\0"):
+        if b"\0" in line:
             yield Oddity(NUL, start, start + len(line))
         return
-    text = line.decode("utf-8", "surrogateescape")
-    decoder = json.JSONDecoder()
-    position = len(text) - len(text.lstrip(" \t\r\n\ufeff"))
-    while position < len(text):
-        try:
-            value, stop = decoder.raw_decode(text, position)
-        except RecursionError:
-            yield from _deep(line, start)
-            return
-        except ValueError:
-            at = start + len(text[:position].encode("utf-8", "surrogateescape"))
-            yield _classify(line[at - start :], at)
-            return
-        first = start + len(text[:position].encode("utf-8", "surrogateescape"))
-        last = start + len(text[:stop].encode("utf-8", "surrogateescape"))
-        yield _judge(value, first, last)
-        rest = text[stop:]
-        position = stop + len(rest) - len(rest.lstrip(" \t\r\n"))
+    padding = len(line) - len(body)
+    if padding:
+        yield Oddity(NUL, start, start + padding)
+    yield from _first(body, start + padding, LARGE_FILES if padding else ALWAYS)
 
 
-def _judge(value: Any, start: int, end: int) -> Found | Oddity:
+def _first(body: bytes, start: int, read: int) -> Iterator[Found | Oddity]:
+    text = body.decode("utf-8", "surrogateescape")
+    begin = len(text) - len(text.lstrip(" \t\r\n\ufeff"))
+    try:
+        value, stop = _DECODER.raw_decode(text, begin)
+    except RecursionError:
+        yield from _deep(body, start, read)
+        return
+    except ValueError:
+        yield _classify(body, start)
+        return
+    first = start + _bytes(text[:begin])
+    last = start + _bytes(text[:stop])
+    rest = body[last - start :]
+    if rest.strip(_SPACE):
+        yield _judge(value, first, last, SMALL_FILES if read == ALWAYS else read)
+        behind = last + len(rest) - len(rest.lstrip(_SPACE))
+        yield _classify(body[behind - start :], behind, second=True)
+    else:
+        yield _judge(value, first, last, read)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogateescape"))
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+"""Python takes NaN and Infinity for JSON, the client does not."""
+
+
+def _judge(value: Any, start: int, end: int, read: int) -> Found | Oddity:
+    if value is None:
+        return Oddity(NULL, start, end)
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         return Oddity(FOREIGN, start, end)
-    return Found(start, end, _encode(value))
+    clean, whole = _encoded(value)
+    return Found(start, end, clean, read, whole)
 
 
-def _encode(value: Any) -> bytes:
-    """JSON that any decoder takes: lone surrogates become "?", which changes no size that matters."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+def _encoded(value: Any) -> tuple[bytes, bool]:
+    """JSON that any decoder takes, and whether it is exact: lone surrogates become "?"."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode("utf-8"), True
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace"), False
 
 
-def _classify(rest: bytes, at: int) -> Oddity:
+def _classify(rest: bytes, at: int, *, second: bool = False) -> Oddity:
     end = at + len(rest)
-    inner = [match.start() for match in _RECORD_START.finditer(rest, 1)]
-    for offset in inner:
+    for offset in [match.start() for match in _RECORD_START.finditer(rest, 0 if second else 1)]:
         try:
             value = json.loads(rest[offset:].decode("utf-8", "replace"))
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
-            return Oddity(GLUED, at, end, at + offset)
+            return Oddity(SECOND if second else GLUED, at, end, at + offset, *_links(rest))
     kind = TORN if rest.lstrip().startswith(b"{") else GARBAGE
-    return Oddity(kind, at, end)
+    return Oddity(kind, at, end, -1, *_links(rest))
 
 
-def _deep(line: bytes, start: int) -> Iterator[Found | Oddity]:
+def _links(rest: bytes) -> tuple[str, str]:
+    uuid = _UUID_BEFORE_TIME.search(rest) or _UUID.search(rest)
+    parent = _PARENT.search(rest)
+    return (uuid[1].decode() if uuid else "", parent[1].decode() if parent else "")
+
+
+def _deep(line: bytes, start: int, read: int) -> Iterator[Found | Oddity]:
     """An object nested deeper than the parsers go: keep the fields that are not, so that the chain holds."""
     fields: dict[str, Any] = {}
     for entry in _entries(line):
@@ -121,7 +172,7 @@ def _deep(line: bytes, start: int) -> Iterator[Found | Oddity]:
         except ValueError:
             yield _classify(line, start)
             return
-    yield _judge(fields, start, start + len(line))
+    yield _judge(fields, start, start + len(line.rstrip(_SPACE)), read)
 
 
 def _entries(line: bytes) -> Iterator[bytes]:
@@ -149,8 +200,8 @@ def keep_valid_fields(clean: bytes, decoder: msgspec.json.Decoder[Any]) -> bytes
     kept: dict[str, Any] = {}
     for name, value in json.loads(clean).items():
         try:
-            decoder.decode(_encode({"type": "x", name: value}))
+            decoder.decode(_encoded({"type": "x", name: value})[0])
         except msgspec.ValidationError:
             continue
         kept[name] = value
-    return _encode(kept)
+    return _encoded(kept)[0]

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from coffer.core.record import Boundary, Pointer, Record
+from coffer.core.json_lines import Oddity
+from coffer.core.record import LARGE_FILES, SMALL_FILES, Boundary, Pointer, Record
 from coffer.core.transcript import CHAINED, Transcript
 
 STREAMED_ABOVE = 5 * 1024 * 1024
@@ -44,9 +45,12 @@ class Loaded:
 
 def load(transcript: Transcript) -> Loaded:
     """The map after both steps."""
-    records: Iterable[Record] = transcript.records
-    if transcript.size > STREAMED_ABOVE:
-        records = streamed(transcript.records)
+    large = transcript.size > STREAMED_ABOVE
+    unread = SMALL_FILES if large else LARGE_FILES
+    records = [record for record in transcript.records if record.read != unread]
+    if large:
+        torn = [_torn(oddity) for oddity in transcript.oddities if oddity.uuid]
+        records = [record for record in streamed(_in_order(records, torn)) if record.type != _TORN]
     loaded = _read(records)
     loaded.kept = _relink(loaded)
     return loaded
@@ -114,6 +118,13 @@ def streamed(records: list[Record]) -> list[Record]:
         if not _mark(uuid, by_uuid, wanted):
             return _in_order(chained, others)
     return _in_order([record for record in chained if record.uuid in wanted], others)
+
+
+_TORN = "torn"
+
+
+def _torn(oddity: Oddity) -> Record:
+    return Record(oddity.start, oddity.end, _TORN, uuid=oddity.uuid, parent=oddity.parent)
 
 
 def _in_order(chained: list[Record], others: list[Record]) -> list[Record]:

@@ -17,6 +17,7 @@ class Usage(Struct, frozen=True, gc=False):
     cache_creation: int = 0
     cache_read: int = 0
     output: int = 0
+    total: int = 0
 
     @property
     def prompt(self) -> int:
@@ -25,8 +26,8 @@ class Usage(Struct, frozen=True, gc=False):
 
     @property
     def context(self) -> int:
-        """Tokens in the context after the answer: the request and the answer."""
-        return self.prompt + self.output
+        """Tokens in the context after the answer: the request and the answer, or the total that was stated."""
+        return self.total or self.prompt + self.output
 
 
 class Block(Struct, frozen=True, gc=False):
@@ -55,7 +56,10 @@ class Block(Struct, frozen=True, gc=False):
 
 
 class Attached(Struct, frozen=True, gc=False):
-    """The payload of an `attachment` record: its type, its hook event and the bytes of its JSON."""
+    """The payload of an `attachment` record. size: UTF-8 bytes of its texts that the model reads.
+
+    silent: it leaves no word in a request. call: the tool_use or hook run that it belongs to.
+    """
 
     kind: str
     event: str = ""
@@ -130,12 +134,16 @@ class Window(Struct, frozen=True, gc=False):
 Detail = Attached | Boundary | Pointer | Naming | Retraction | Snapshot | Replacements | Window
 
 
+ALWAYS, SMALL_FILES, LARGE_FILES, NEVER = 0, 1, 2, 3
+"""For which files the client reads a record's line: any, up to 5 MiB, above, or none (docs/formats.md)."""
+
+
 class Record(Struct, gc=False):
     """One JSON object of a transcript. start and end: its bytes in the file, without the newline.
 
     parent "" is JSON null or no parent. time: ISO 8601 as written. sidecar: bytes of `toolUseResult`, which
     the model never sees (facts §4 j). plain: the content is one string. returned: the record carries a tool's
-    result beside its message. stop: why the model stopped. role and blocks are empty where the record carries no message.
+    result beside its message. stop: why the model stopped. nested: Codex, which item of a compaction's history. role and blocks are empty where the record carries no message.
     """
 
     start: int
@@ -159,6 +167,8 @@ class Record(Struct, gc=False):
     blocks: tuple[Block, ...] = ()
     usage: Usage | None = None
     sidecar: int = 0
+    read: int = ALWAYS
+    nested: int = -1
     detail: Detail | None = None
 
     @property

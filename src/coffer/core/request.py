@@ -7,17 +7,18 @@ paired, and what cannot be paired is replaced by a sentence.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from coffer.core.dialect import (
+    ALIASES,
     INTERRUPTED_CALL,
-    MISSING_RESULT,
     NO_CONTENT,
-    ORPHANED_RESULT,
     SYNTHETIC,
     THINKING,
 )
 from coffer.core.record import Attached
 from coffer.core.resume import drop_blank_answers, drop_lone_thinking
-from coffer.core.view import Context, Edit, Item, Message
+from coffer.core.items import Context, Edit, Item, Message
 
 
 
@@ -26,9 +27,10 @@ def formed(messages: list[Message], model: str) -> list[Item | Context]:
     messages = [_without_foreign_thinking(message, model) for message in messages]
     merged = _merge(_bubble(messages))
     merged = drop_blank_answers(drop_lone_thinking(merged))
-    for message in merged[:-1]:
-        if message.kind == "assistant" and not message.items:
-            message.items = [Item("assistant", "text", None, text=NO_CONTENT)]
+    for message in merged:
+        if message.kind == "assistant":
+            spoken = [item for item in message.items if item.kind != "fallback"]
+            message.items = spoken or [Item("assistant", "text", None, text=NO_CONTENT)]
     return _flatten(_pair(_join_users(merged)))
 
 
@@ -92,12 +94,12 @@ def _merge_assistant(merged: list[Message], message: Message) -> None:
     merged.append(Message("assistant", message.record, _calls_last(items), message.id, message.model))
 
 
+_EDITS = {"ExitPlanMode": Edit.WITHOUT_PLAN, "Edit": Edit.MULTI_EDIT} | dict.fromkeys(ALIASES, Edit.RENAMED)
+
+
 def _edited(item: Item) -> Item:
-    if item.kind == "tool_use" and item.block.name == "ExitPlanMode":
-        return Item(item.role, item.kind, item.record, item.index, edit=Edit.UNTRIMMED_PLAN)
-    if item.kind == "tool_use" and item.block.name == "Edit":
-        return Item(item.role, item.kind, item.record, item.index, edit=Edit.MULTI_EDIT)
-    return item
+    edit = _EDITS.get(item.block.name) if item.kind == "tool_use" else None
+    return replace(item, edit=edit) if edit else item
 
 
 def _without_blanks(items: list[Item]) -> list[Item]:
@@ -187,16 +189,17 @@ def _unique_calls(message: Message, seen: set[str]) -> list[str]:
 
 def _missing(calls: list[str], answered: set[str]) -> list[Item]:
     return [
-        Item("user", "tool_result", None, text=f"{MISSING_RESULT}:{call}")
+        Item("user", "tool_result", None, text=call)
         for call in calls
         if call not in answered
     ]
 
 
 def _keep_answers(group: list[Message], calls: list[str], *, first: bool) -> set[str]:
+    """Drop results that no open call expects; first: the client's own reminder stands in this group."""
     expected = set(calls)
     answered: set[str] = set()
-    removed = left = False
+    removed = False
     for message in group:
         kept = []
         for item in message.items:
@@ -207,12 +210,8 @@ def _keep_answers(group: list[Message], calls: list[str], *, first: bool) -> set
                 answered.add(item.block.id)
             kept.append(item)
         message.items = kept
-        left = left or bool(kept)
-    if removed and not left and not any(message.kind == "attachment" for message in group):
-        if first:
-            group[0].items = [Item("user", "text", None, text=ORPHANED_RESULT)]
-        elif calls:
-            group[0].items = [Item("user", "text", None, text=NO_CONTENT)]
+    if removed and not first and not any(message.items for message in group):
+        group[0].items = [Item("user", "text", None, text=NO_CONTENT)]
     return answered
 
 
@@ -239,5 +238,5 @@ def _is_sent(detail: object) -> bool:
 
 def _failed(item: Item) -> Item:
     if item.record is not None and item.block.error and item.block.nontext:
-        return Item(item.role, item.kind, item.record, item.index, edit=Edit.TEXT_ONLY)
+        return replace(item, edit=Edit.TEXT_ONLY)
     return item

@@ -11,7 +11,7 @@ from __future__ import annotations
 from coffer.core.chain import Branch
 from coffer.core.dialect import CONTINUE, NO_CONTENT, NO_RESPONSE, SYNTHETIC, THINKING
 from coffer.core.record import Attached, Record, Retraction
-from coffer.core.view import Item, Message
+from coffer.core.items import Item, Message
 
 _FORGOTTEN_ATTACHMENTS = frozenset(
     {
@@ -30,15 +30,17 @@ _UUID_PREFIX = 24
 
 def resumed(branch: Branch) -> list[Message]:
     """The branch's messages after the client's repairs."""
-    messages = [_message(record) for record in _not_retracted(branch.records) if _known(record)]
+    messages = [_message(record) for record in _not_retracted(branch.records) if _survives(record)]
     messages = _drop_unanswered(messages)
     messages = drop_lone_thinking(messages)
     messages = drop_blank_answers(messages)
     return _finish(messages, branch.rewound_to)
 
 
-def _known(record: Record) -> bool:
-    return not (isinstance(record.detail, Attached) and record.detail.kind in _FORGOTTEN_ATTACHMENTS)
+def _survives(record: Record) -> bool:
+    if isinstance(record.detail, Attached):
+        return record.detail.kind not in _FORGOTTEN_ATTACHMENTS
+    return not record.blocks or any(block.valid for block in record.blocks)
 
 
 def _not_retracted(records: list[Record]) -> list[Record]:
@@ -141,7 +143,7 @@ def is_blank(item: Item) -> bool:
 
 
 def _finish(messages: list[Message], rewound_to: str) -> list[Message]:
-    if _is_cut(messages) and _last_spoken(messages) != rewound_to:
+    if _is_cut(messages) and not (rewound_to and _last_spoken(messages) == rewound_to):
         messages = [*messages, said(CONTINUE)]
     for index in range(len(messages) - 1, -1, -1):
         if messages[index].kind != "system":

@@ -1,85 +1,33 @@
 """What the model would be sent after a resume: the view of a transcript.
 
 `view(transcript, model)` models what Claude Code 2.1.197 does between its file and its request: the live
-branch (`chain`), what a resume repairs (`resume`), and how messages are formed (`request`). The result is a
-list of items in the order of the request. An item names a record and a block, or carries the few words that
-the client adds by itself; it never copies content. It is proven against the real client (docs/formats.md).
+branch (`loader`, `chain`), what a resume repairs (`resume`), and how messages are formed (`request`). The
+result is a list of items in the order of the request. It is proven against the real client (docs/formats.md).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 
-from coffer.core.record import Attached, Block, Record
-
-
-class Edit(Enum):
-    """How the client changes a block's content on its way into a request."""
-
-    NONE = "none"
-    TEXT_ONLY = "text only"
-    """A failed result keeps its texts and loses its images."""
-    UNTRIMMED_PLAN = "plan removed"
-    """ExitPlanMode's input without plan and planFilePath."""
-    MULTI_EDIT = "edits"
-    """Edit's input with `edits`: old_string, new_string and replace_all are removed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A content block that the model is sent.
-
-    role: user or assistant. kind: text, thinking, tool_use, tool_result, image … record: where it is from,
-    None for words of the client itself, which stand in `text`. index: which block of the record.
-    """
-
-    role: str
-    kind: str
-    record: Record | None
-    index: int = 0
-    text: str = ""
-    edit: Edit = Edit.NONE
-
-    @property
-    def block(self) -> Block:
-        """The block's facts."""
-        if self.record is None:
-            return Block(self.kind, len(self.text))
-        return self.record.blocks[self.index]
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """An attachment whose payload reaches the model in the client's own wording."""
-
-    record: Record
-
-    @property
-    def attached(self) -> Attached:
-        """The payload's facts."""
-        assert isinstance(self.record.detail, Attached)
-        return self.record.detail
-
-
-@dataclass(slots=True)
-class Message:
-    """A message on its way into the request: kind user, assistant or attachment."""
-
-    kind: str
-    record: Record | None
-    items: list[Item] = field(default_factory=list)
-    id: str = ""
-    model: str = ""
-    meta: bool = False
+from coffer.core.chain import Branch, live_branch
+from coffer.core.dialect import SYNTHETIC
+from coffer.core.items import Context, Item
+from coffer.core.record import Record
+from coffer.core.request import formed
+from coffer.core.resume import resumed
+from coffer.core.transcript import Transcript
 
 
 @dataclass(slots=True)
 class View:
-    """The items of the request in order, without system prompt, tools and the next prompt."""
+    """The items of the request in order, without system prompt, tools and the next prompt.
+
+    model: the model id that the request names, without `[1m]`; it decides which thinking is sent.
+    """
 
     items: list[Item | Context] = field(default_factory=list)
     model: str = ""
+    branch: Branch = field(default_factory=Branch)
 
     def blocks(self) -> list[Item]:
         """The content blocks alone."""
@@ -88,3 +36,22 @@ class View:
     def contexts(self) -> list[Context]:
         """The attachments alone."""
         return [item for item in self.items if isinstance(item, Context)]
+
+    def records(self) -> set[int]:
+        """Where the records begin that any item comes from."""
+        return {item.record.start for item in self.items if item.record is not None}
+
+
+def view(transcript: Transcript, model: str = "") -> View:
+    """The view for a model id; without one, for the model that answered last, as the client resumes it."""
+    branch = live_branch(transcript)
+    model = model.removesuffix("[1m]") or last_model(branch.records)
+    return View(formed(resumed(branch), model), model, branch)
+
+
+def last_model(records: list[Record]) -> str:
+    """The model of the last answer that a model wrote, or ""."""
+    for record in reversed(records):
+        if record.type == "assistant" and record.model not in ("", SYNTHETIC):
+            return record.model
+    return ""

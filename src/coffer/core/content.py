@@ -1,0 +1,79 @@
+"""The exact content of a view's item, read from the line that holds it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from coffer.core.dialect import ALIASES, MISSING_RESULT
+from coffer.core.items import Edit, Item
+
+_PLAN_KEYS = ("plan", "planFilePath")
+_SINGLE_EDIT_KEYS = ("old_string", "new_string", "replace_all")
+_BOOKKEEPING = ("cache_control", "caller", "citations")
+"""Keys of a block that the client sets or drops by itself."""
+
+
+def content(item: Item, line: bytes) -> dict[str, Any]:
+    """The block as the request holds it; line: the bytes of the item's record, empty for the client's words.
+
+    Half a surrogate pair is sent as U+FFFD, bytes that are no UTF-8 too (2.1.197).
+    """
+    if item.record is None:
+        return _own_words(item)
+    block = _block(json.loads(line.decode("utf-8", "replace")), item.index)
+    for key in _BOOKKEEPING:
+        block.pop(key, None)
+    match item.edit:
+        case Edit.WITHOUT_PLAN:
+            block["input"] = _without(block["input"], _PLAN_KEYS)
+        case Edit.MULTI_EDIT if "edits" in block["input"]:
+            block["input"] = _without(block["input"], _SINGLE_EDIT_KEYS)
+        case Edit.RENAMED:
+            block["name"] = ALIASES[block["name"]]
+        case Edit.TEXT_ONLY:
+            texts = [part["text"] for part in block["content"] if part.get("type") == "text"]
+            block["content"] = [{"type": "text", "text": "\n\n".join(texts)}] if texts else []
+        case _:
+            pass
+    repaired = _whole_characters(block)
+    assert isinstance(repaired, dict)
+    return repaired
+
+
+def _own_words(item: Item) -> dict[str, Any]:
+    if item.kind == "tool_result":
+        return {
+            "type": "tool_result",
+            "tool_use_id": item.text,
+            "content": MISSING_RESULT,
+            "is_error": True,
+        }
+    return {"type": "text", "text": item.text}
+
+
+def _block(record: Any, index: int) -> dict[str, Any]:
+    said = record["content"] if record["type"] == "system" else record["message"]["content"]
+    return {"type": "text", "text": said} if isinstance(said, str) else dict(said[index])
+
+
+def _without(fields: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key not in keys}
+
+
+def _whole_characters(value: Any) -> Any:
+    if isinstance(value, str):
+        if value.isascii():
+            return value
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole_characters(inner) for inner in value]
+    if isinstance(value, dict):
+        return {_whole_characters(key): _whole_characters(inner) for key, inner in value.items()}
+    return value
+
+
+def payload(line: bytes) -> dict[str, Any]:
+    """The payload of an attachment record, as written."""
+    attachment = json.loads(line.decode("utf-8", "replace")).get("attachment")
+    return attachment if isinstance(attachment, dict) else {}

@@ -1,0 +1,116 @@
+"""How many tokens a session's context holds now, and how large its window is, each with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from coffer.core.dialect import SYNTHETIC
+from coffer.core.record import Boundary, Record, Usage, Window
+
+DEFAULT_WINDOW = 200_000
+LONG_WINDOW = 1_000_000
+OVERRIDE = "COZEMPIC_CONTEXT_WINDOW"
+"""Environment variable that overrides the window, in tokens (fixed name, DESIGN section 4)."""
+
+MODEL_WINDOWS: dict[str, tuple[int, str]] = {
+    "claude-sonnet-5": (LONG_WINDOW, "client default: compacts at 967,000 (facts/claude-code §5)"),
+}
+"""Model ids whose window is known without `[1m]`: tokens and provenance. Everything else is never guessed up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Tokens in the context. source: what was counted; record: the record that says so, None for a guess.
+
+    estimated: nothing in the file counts them.
+    """
+
+    tokens: int
+    source: str
+    record: Record | None = None
+    usage: Usage | None = None
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WindowMeasure:
+    """The context window in tokens, and what says so."""
+
+    tokens: int
+    source: str
+
+
+def answers(branch: Iterable[Record]) -> list[Record]:
+    """The answers of a branch that carry a usage of their own, one a message, in order.
+
+    One API message is several records with one id: the last is taken, since older clients write growing
+    counts. Answers that the client wrote itself, and those that a compaction preserved (they stand in the
+    file before its boundary, and their counts are of the old context), count nothing (facts §6).
+    """
+    records = list(branch)
+    since = max((record.start for record in records if isinstance(record.detail, Boundary)), default=-1)
+    found: dict[str, Record] = {}
+    for record in records:
+        usage = record.usage
+        if usage is None or record.start < since or record.model == SYNTHETIC or not usage.prompt:
+            continue
+        key = record.message or record.uuid
+        if key not in found or _more(usage, found[key].usage):
+            found[key] = record
+    return list(found.values())
+
+
+def _more(usage: Usage, other: Usage | None) -> bool:
+    return other is None or usage.context >= other.context
+
+
+def context_now(branch: Iterable[Record]) -> Measure | None:
+    """Tokens in the context after the last answer of the live branch; None where nothing says so."""
+    records = list(branch)
+    counted = answers(records)
+    if counted:
+        last = counted[-1]
+        assert last.usage is not None
+        return Measure(last.usage.context, "usage of the last answer", last, last.usage)
+    for record in reversed(records):
+        if isinstance(record.detail, Boundary) and record.detail.after is not None:
+            return Measure(record.detail.after, "count after compaction", record)
+    return None
+
+
+def window_of(
+    records: Iterable[Record], branch: Iterable[Record], environment: Mapping[str, str]
+) -> WindowMeasure:
+    """The window, from the first source that answers (DESIGN section 6).
+
+    Evidence in the transcript counts only while the answering model stays the same.
+    """
+    override = environment.get(OVERRIDE, "").strip()
+    if override.isascii() and override.isdigit() and int(override) > 0:
+        return WindowMeasure(int(override), OVERRIDE)
+    counted = answers(branch)
+    model = counted[-1].model if counted else ""
+    stated = _stated(records, model)
+    if stated is not None:
+        return WindowMeasure(stated.tokens, stated.source)
+    largest = max((record.usage.context for record in counted if record.usage and record.model == model), default=0)
+    if largest > DEFAULT_WINDOW:
+        return WindowMeasure(max(LONG_WINDOW, largest), "usage above 200,000")
+    if model in MODEL_WINDOWS:
+        return WindowMeasure(*MODEL_WINDOWS[model])
+    return WindowMeasure(DEFAULT_WINDOW, "default")
+
+
+def _stated(records: Iterable[Record], model: str) -> Window | None:
+    """The last window that a record states, unless another model answered since."""
+    stated: Window | None = None
+    speaking = ""
+    for record in records:
+        if record.usage is not None and record.model not in ("", SYNTHETIC) and not record.sidechain:
+            if speaking and record.model != speaking:
+                stated = None
+            speaking = record.model
+        if isinstance(record.detail, Window) and not record.sidechain:
+            stated = record.detail
+    return stated if not model or not speaking or model == speaking else None
