@@ -282,7 +282,7 @@ RULES: tuple[Rule, ...] = (
     Rule("known_results", known_results, f"{CC}/13460"),
     Rule("answered_calls", answered_calls, f"{CC}/5060"),
     Rule("results_first", results_first, f"{DOCS}/agents-and-tools/tool-use/handle-tool-calls"),
-    Rule("single_results", single_results, f"{CC}/6836"),
+    Rule("single_results", single_results, f"{CC[:-7]}/commit/20c5837683b01361339d73f7e2ae647fd8293051"),
     Rule("thinking_last", thinking.thinking_last, "https://github.com/tailcallhq/forgecode/issues/3071"),
     Rule("thinking_first", thinking.thinking_first, f"{CC}/12894"),
     Rule("thinking_signed", thinking.thinking_signed, f"{CC}/10627"),

@@ -3,8 +3,8 @@
 A reply is chosen by the first of these that matches:
  1. a rule of the scenario (regular expressions on parts of the request);
  2. the newest user text that asks for a script: `@@NAME@@`, or `@@[{turn}, …]@@` (the script itself), or just
-    the name where a script's name is a phrase (has a space); the turn is the number of assistant messages after
-    that text, so parallel subagents, retries and resumes need no state;
+    the name where a script's name is a phrase (has a space); the turn is the number of assistant messages
+    after that text, so parallel subagents, retries and resumes need no state;
  3. the scenario's `turns`, in order;
  4. the scenario's `default`.
 """

@@ -209,8 +209,8 @@ def _refuse(request: Request, how: str, turn: Turn) -> Turn:
 
 
 class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = True
+    daemon_threads = False  # so that server_close waits for them
+
     request_queue_size = 64
 
     def __init__(self, address: tuple[str, int], owner: AnthropicServer) -> None:

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 def plain(stage: Stage) -> None:
     """Three questions and answers in one interactive process, each with thinking."""
-    facts = {"What is a record": "one line", "What is a turn": "a prompt and its answer", "What is a leaf": "the end"}
+    facts = {
+        "What is a record": "one line",
+        "What is a turn": "a prompt and its answer",
+        "What is a leaf": "the end",
+    }
     stage.play({f"{q}?": [{"thinking": f"They ask: {q}.", "text": f"It is {a}."}] for q, a in facts.items()})
     with stage.home.interactive() as screen:
         for question, answer in facts.items():
@@ -27,7 +31,7 @@ def parallel(stage: Stage) -> None:
     """Three calls in one message, then two."""
     (stage.home.cwd / "a.txt").write_text("alpha\n")
     read = {"name": "Read", "input": {"file_path": str(stage.home.cwd / "a.txt")}}
-    turns = [
+    turns: list[Json] = [
         {"text": "Three at once.", "tools": [bash("echo one"), bash("sleep 0.3; echo two"), read]},
         {"thinking": "Two more.", "tools": [bash("echo three"), bash("echo four")]},
         {"text": "All five are there."},
@@ -41,7 +45,7 @@ def failing(stage: Stage) -> None:
     (stage.home.cwd / "a.txt").write_text("alpha\n")
     path = str(stage.home.cwd / "a.txt")
     wrong = {"file_path": path, "old_string": "omega", "new_string": "beta"}
-    turns = [
+    turns: list[Json] = [
         {"tools": [bash("echo oops >&2; exit 3", "Fail")]},
         {"tools": [{"name": "Read", "input": {"file_path": str(stage.home.cwd / "missing.txt")}}]},
         {"tools": [{"name": "Read", "input": {"file_path": path}}]},
@@ -59,10 +63,12 @@ def edits(stage: Stage) -> None:
     body = "".join(f"def greet_{i}(name):\n    return 'hello ' + name\n\n\n" for i in range(12))
 
     def edit(old: str, new: str) -> Json:
-        return {"tools": [{"name": "Edit", "input": {"file_path": path, "old_string": old, "new_string": new}}]}
+        return {
+            "tools": [{"name": "Edit", "input": {"file_path": path, "old_string": old, "new_string": new}}]
+        }
 
     read = {"name": "Read", "input": {"file_path": path}}
-    turns = [
+    turns: list[Json] = [
         {"tools": [{"name": "Write", "input": {"file_path": path, "content": body}}]},
         {"tools": [read]},
         edit("def greet_3(name):\n    return 'hello '", "def greet_3(name):\n    return 'hi '"),
@@ -77,17 +83,24 @@ def edits(stage: Stage) -> None:
 
 def big_output(stage: Stage) -> None:
     """A command's output that the client keeps in a file beside the transcript."""
-    turns = [{"tools": [bash("seq 1 30000", "Count")]}, {"text": "Counted to 30000."}]
+    turns: list[Json] = [{"tools": [bash("seq 1 30000", "Count")]}, {"text": "Counted to 30000."}]
     stage.play({"count to thirty thousand": turns})
     stage.ask("Please count to thirty thousand.")
 
 
 def subagent(stage: Stage) -> None:
     """A subagent that the main conversation waits for."""
-    call = {"description": "Look around", "prompt": "list the folder for me", "subagent_type": "general-purpose"}
+    call = {
+        "description": "Look around",
+        "prompt": "list the folder for me",
+        "subagent_type": "general-purpose",
+    }
     stage.play(
         {
-            "ask a helper": [{"tools": [{"name": "Agent", "input": call}]}, {"text": "The helper saw one file."}],
+            "ask a helper": [
+                {"tools": [{"name": "Agent", "input": call}]},
+                {"text": "The helper saw one file."},
+            ],
             "list the folder for me": [{"tools": [bash("echo a.txt")]}, {"text": "One file: a.txt."}],
         }
     )
@@ -109,7 +122,10 @@ def subagent_background(stage: Stage) -> None:
                 {"text": "The helper is at work."},
                 {"text": "The helper is back: one file."},
             ],
-            "list the folder for me": [{"tools": [bash("sleep 1; echo a.txt")]}, {"text": "One file: a.txt."}],
+            "list the folder for me": [
+                {"tools": [bash("sleep 1; echo a.txt")]},
+                {"text": "One file: a.txt."},
+            ],
         }
     )
     stage.ask("Please ask a slow helper.")
@@ -117,7 +133,7 @@ def subagent_background(stage: Stage) -> None:
 
 def background_bash(stage: Stage) -> None:
     """A command in the background and its notification."""
-    turns = [
+    turns: list[Json] = [
         {"tools": [bash("sleep 0.5; echo built", "Build", run_in_background=True)]},
         {"text": "The build runs."},
         {"text": "The build is done."},
@@ -130,7 +146,7 @@ def background_stop(stage: Stage) -> None:
     """A command in the background that is stopped: no notification follows."""
     stage.play({})
     with stage.home.interactive() as screen:
-        turns = [
+        turns: list[Json] = [
             {"tools": [bash("sleep 600", "Wait", run_in_background=True)]},
             {"text": "It waits in the background."},
         ]
@@ -201,7 +217,10 @@ def compact(stage: Stage) -> None:
     words = ("apple", "pear", "plum", "fig", "date", "lime")
     stage.play(
         {
-            f"greet the {w}": [{"thinking": f"A {w}.", "tools": [bash(f"echo hello {w}")]}, {"text": f"Greeted {w}."}]
+            f"greet the {w}": [
+                {"thinking": f"A {w}.", "tools": [bash(f"echo hello {w}")]},
+                {"text": f"Greeted {w}."},
+            ]
             for w in words
         }
     )
@@ -220,7 +239,11 @@ def compact(stage: Stage) -> None:
 def compact_auto(stage: Stage) -> None:
     """A compaction that the API's "prompt is too long" brings about in the middle of the work."""
     full = {"type": "invalid_request_error", "message": "prompt is too long: 215000 tokens > 200000 maximum"}
-    too_long = {"match": {"last_user_text": "greet the fig"}, "times": 1, "reply": {"status": 400, "error": full}}
+    too_long = {
+        "match": {"last_user_text": "greet the fig"},
+        "times": 1,
+        "reply": {"status": 400, "error": full},
+    }
     scripts = {f"greet the {w}": [{"thinking": w, "text": f"Greeted {w}."}] for w in ("apple", "pear", "fig")}
     stage.play(scripts, too_long)
     session = stage.ask("Please greet the apple.").session_id

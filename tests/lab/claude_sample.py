@@ -1,14 +1,13 @@
 """The sample session that ships with the package: a person and a model work on a small imaginary program.
 
-The program lies in `sample_project` (each file with `.txt` behind its name, so that nobody takes it for ours).
-The model's words are written here; everything else is real: the client, the files, the tests that fail.
+The program lies in `sample_project` (each file with `.txt` behind its name, so nobody takes it for ours);
+`play.json` there says what the two say. Everything else is real: the client, the files, the failing tests.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import re
 import shlex
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.lab.anthropic_images import png
-from tests.lab.claude_sample_play import ISSUE, Play, play
 from tests.lab.claude_stage import pause
 
 if TYPE_CHECKING:
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
 PROJECT = Path(__file__).parent / "sample_project"
 STATIONS = ("buesum", "cuxhaven", "delfzijl", "esbjerg", "harlingen", "helgoland", "husum")
-YEARS = range(2022, 2027)
+YEARS = range(2024, 2027)
 WIDTH, HEIGHT = 720, 240  # of the picture, pixels
 TRACKER = """\
 import json
@@ -39,11 +37,12 @@ FIELDS = {
     "since": "Only what changed after this moment, as an ISO 8601 time with zone.",
     "limit": "At most so many results (default 20, at most 100).",
 }
-VERBS = ("get", "list", "search", "create", "update", "close", "reopen", "comment_on", "assign", "label", "link")
-THINGS = ("issue", "milestone", "release")
+VERBS = "get list search create update close reopen comment_on assign label link".split()
+THINGS = "issue milestone release board sprint person report page template webhook file checklist".split()
 HELP = (
-    " Answers with JSON. Use it when the person speaks of the tracker, of a reported problem or of planned work. "
-    "Never guess a number: look it up first. Changes are visible to everybody at once and cannot be undone here."
+    " Answers with JSON. Use it when the person speaks of the tracker, of a reported problem or of planned "
+    "work. Never guess a number: look it up first. Changes are visible to everybody at once and cannot be "
+    "undone here."
 )
 
 
@@ -89,7 +88,9 @@ def set_up(stage: Stage) -> None:
                 path.write_text(table(station, year, month))
     (cwd / "docs" / "chart.png").write_bytes(chart_picture())
     (cwd / ".gitignore").write_text("__pycache__/\n")
-    stage.script("pytest", f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -B -m pytest -p no:cacheprovider \"$@\"\n")
+    stage.script(
+        "pytest", f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -B -m pytest -p no:cacheprovider "$@"\n'
+    )
     (stage.home.home / ".gitconfig").write_text(
         "[user]\n\tname = Dana Reyes\n\temail = dana@example.com\n[init]\n\tdefaultBranch = main\n"
     )
@@ -98,14 +99,16 @@ def set_up(stage: Stage) -> None:
 
 
 def table(station: str, year: int, month: int) -> str:
-    """Write a month of tides as the office would (28 days are enough)."""
+    """Write a month of tides as the office would (the first 27 days are enough)."""
     lines = [f"# STATION {station}", "# UNIT m"]
-    for n in range(28 * 4 - 2):
+    for n in range(26 * 4 - 3):
         minute = 97 + n * 372 + (month * 53 + year * 7) % 300
         day, rest = divmod(minute, 1440)
         high = n % 2 == 0
         height = (2.5 if high else 0.4) + 0.2 * math.sin(n / 9)
-        lines.append(f"{year}-{month:02d}-{day + 1:02d};{rest // 60:02d}:{rest % 60:02d};{'LH'[high]};{height:.2f}")
+        lines.append(
+            f"{year}-{month:02d}-{day + 1:02d};{rest // 60:02d}:{rest % 60:02d};{'LH'[high]};{height:.2f}"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -126,11 +129,10 @@ def chart_picture() -> bytes:
 def sample(stage: Stage) -> None:
     """Twenty-five prompts on a small program: reading, failing tests, repairs, a picture, a subagent."""
     set_up(stage)
-    story = Play(stage.home.cwd)
-    helper = play(story)
-    stage.play({**dict(story.prompts), **helper})
+    story = json.loads((PROJECT / "play.json").read_text().replace("{root}", str(stage.home.cwd)))
+    stage.play({**{prompt["says"]: prompt["turns"] for prompt in story["prompts"]}, **story["helper"]})
     issue = stage.home.root / "bin" / "issue.json"
-    issue.write_text(ISSUE)
+    issue.write_text(json.dumps(story["issue"], indent=2))
     server = {
         "type": "stdio",
         "command": sys.executable,
@@ -141,11 +143,11 @@ def sample(stage: Stage) -> None:
     extra = {"MCP_CONNECTION_NONBLOCKING": "0", "PATH": path}
     config = json.dumps({"mcpServers": {"tracker": server}})
     with stage.home.interactive("--mcp-config", config, extra=extra, height=200) as screen:
-        for prompt, turns in story.prompts:
-            before = len(stage.server.messages_requests())
-            screen.send(prompt)
-            stage.server.wait_for(before + len(turns), 60)
-            screen.wait(re.escape(turns[-1]["text"][:30]), 30)
+        asked = 0
+        for prompt in story["prompts"]:
+            screen.send(prompt["says"])
+            asked += len(prompt["turns"])
+            stage.server.wait_for(asked, 60, until=lambda request: request.agent_id is None)
             stage.home.wait_status("idle")
             pause(0.2)
         screen.exit()

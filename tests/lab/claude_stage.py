@@ -8,17 +8,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from tests.lab.anthropic_server import AnthropicServer
     from tests.lab.claude import ClaudeHome, Finished, Tmux
 
 Json = dict[str, Any]
-SUMMARY = (
-    "<analysis>\nThe user asked for two small things.\n</analysis>\n\n<summary>\n1. Primary request: greet fruit.\n"
-    "2. Current work: all of it is done.\n</summary>"
-)
+SUMMARY = """\
+<analysis>
+The user asked for two small things.
+</analysis>
+
+<summary>
+1. Primary request: greet fruit.
+2. Current work: all of it is done.
+</summary>"""
+FRUIT = ("apple", "pear", "fig", "plum")
+GREETINGS: dict[str, list[Json]] = {f"greet the {w}": [{"text": f"Greeted {w}."}] for w in FRUIT}
 COMPACT_RULE = {
     "name": "compact",
     "match": {"last_user_text": "Your task is to create a detailed summary"},
@@ -33,7 +40,7 @@ class Stage:
     home: ClaudeHome
     server: AnthropicServer
 
-    def play(self, scripts: Mapping[str, list[Json]], *rules: Json) -> None:
+    def play(self, scripts: Mapping[str, Sequence[Mapping[str, Any]]], *rules: Json) -> None:
         """Give the model its scripts; a name with a space is a phrase of the prompt."""
         ratio = self.server.model.scenario.chars_per_token
         self.server.play({"scripts": scripts, "rules": [*rules, COMPACT_RULE], "chars_per_token": ratio})

@@ -1,9 +1,9 @@
-"""Make the lab's own Claude Code transcripts with the real client: `python tests/lab/make_claude_fixtures.py`.
+"""Make the lab's own Claude Code transcripts: `python tests/lab/make_claude_fixtures.py`.
 
     --only NAME   just this one (may be repeated); `sample` is the larger one that ships with the package
     --jobs N      so many at once (default 2)
 
-Each transcript is made in a home of its own in the temporary folder and written to `tests/corpus/claude`, with
+Each transcript is made with the real client in a home of its own and written to `tests/corpus/claude`, with
 the folder beside it. The only change is a substitution of text: the home becomes /home/dev, so the project is
 /home/dev/work. `tests/corpus/INDEX.md` is written anew from what is there.
 """
@@ -18,15 +18,15 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.lab import claude_fixtures as work
+from tests.lab import claude_fixtures_around as around
 from tests.lab import claude_fixtures_live as live
 from tests.lab import clients
 from tests.lab.anthropic_server import AnthropicServer
@@ -34,10 +34,12 @@ from tests.lab.claude import ClaudeHome
 from tests.lab.claude_sample import sample
 from tests.lab.claude_stage import Stage
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 CORPUS = clients.PROJECT / "tests" / "corpus"
 SAMPLE = clients.PROJECT / "src" / "coffer" / "sample" / "claude-session.jsonl"
 MAX_BYTES = 60_000  # of a transcript
-MAX_SIDECAR = 250_000
 VERSION = clients.CLIENTS["claude"].version
 
 
@@ -49,6 +51,7 @@ class Fixture:
     permissions: tuple[str, ...] | None = None  # tools allowed without a question; None: the lab's usual ones
     breaches: tuple[str, ...] = ()  # rules that the client itself breaks here
     chars_per_token: float = 4.0
+    model: str = "claude-opus-4-8[1m]"
 
     @property
     def shows(self) -> str:
@@ -78,21 +81,21 @@ FIXTURES: dict[str, Fixture] = {
     "queued": Fixture(live.queued),
     "bash-mode": Fixture(live.bash_mode),
     "slash-command": Fixture(live.slash_command),
-    "hooks": Fixture(live.hooks),
-    "hook-errors": Fixture(live.hook_errors),
-    "file-mention": Fixture(live.file_mention),
-    "image": Fixture(live.image),
-    "mcp": Fixture(live.mcp, permissions=("mcp__letters",)),
-    "api-errors": Fixture(live.api_errors),
+    "hooks": Fixture(around.hooks),
+    "hook-errors": Fixture(around.hook_errors),
+    "file-mention": Fixture(around.file_mention),
+    "image": Fixture(around.image),
+    "mcp": Fixture(around.mcp, permissions=("mcp__letters",)),
+    "api-errors": Fixture(around.api_errors),
     "fork": Fixture(live.fork),
     "resumes": Fixture(live.resumes),
-    "todos": Fixture(live.todos),
-    "cron": Fixture(live.cron),
+    "todos": Fixture(around.todos),
+    "cron": Fixture(around.cron),
     "killed": Fixture(live.killed),
     "question": Fixture(live.question),
     "plan": Fixture(live.plan),
-    "skill": Fixture(live.skill, permissions=("Skill",)),
-    "sample": Fixture(sample, chars_per_token=3.6),
+    "skill": Fixture(around.skill, permissions=("Skill",)),
+    "sample": Fixture(sample, chars_per_token=3.6, model="claude-opus-4-8"),  # a window of 200K
 }
 
 
@@ -106,6 +109,9 @@ def redactions(root: Path) -> list[tuple[str, str]]:
     pairs = [(str(old), new) for old, new in moved.items()]
     pairs += [(slug(old), slug(new)) for old, new in moved.items()]
     pairs.append((f"claude-{os.getuid()}/", "claude-1000/"))
+    pairs.append((sys.executable, "/home/dev/.venv/bin/python"))
+    if sys.prefix != sys.base_prefix:
+        pairs.append((sys.prefix, "/home/dev/.venv"))
     return pairs
 
 
@@ -140,7 +146,7 @@ def make(name: str) -> None:
     with (
         tempfile.TemporaryDirectory(prefix="lab-") as folder,
         AnthropicServer({"chars_per_token": fixture.chars_per_token}) as server,
-        ClaudeHome(Path(folder), server, settings=settings) as home,
+        ClaudeHome(Path(folder), server, settings=settings, model_args=("--model", fixture.model)) as home,
     ):
         fixture.make(Stage(home, server))
         unexpected = [b for b in server.breaches if b.rule not in fixture.breaches]
@@ -163,13 +169,12 @@ def record_types(path: Path) -> Counter[str]:
     return found
 
 
-def write_index() -> None:
-    """Write the manifest from the files that are there."""
+def index() -> str:
+    """Return the manifest of the files that are there."""
     lines = [
         "# The lab's own transcripts",
         "",
-        f"Made by `tests/lab/make_claude_fixtures.py` with Claude Code {VERSION} and a scripted model; nobody's work "
-        "is in them.",
+        f"Made by `tests/lab/make_claude_fixtures.py` with Claude Code {VERSION} and a scripted model.",
         "",
         "| name | shows | KB | beside it | records |",
         "|---|---|--:|---|---|",
@@ -178,13 +183,13 @@ def write_index() -> None:
         path = CORPUS / "claude" / f"{name}.jsonl"
         if not path.exists():
             continue
-        beside = sorted(p.relative_to(path.with_suffix("")).parts[0] for p in path.with_suffix("").rglob("*.*"))
+        beside = sorted(
+            p.relative_to(path.with_suffix("")).parts[0] for p in path.with_suffix("").rglob("*.*")
+        )
         kinds = ", ".join(f"{kind} {count}" for kind, count in record_types(path).most_common())
         folders = ", ".join(f"{n} {count}" for n, count in Counter(beside).items())
         lines.append(f"| {name} | {fixture.shows} | {path.stat().st_size / 1000:.0f} | {folders} | {kinds} |")
-    part = CORPUS / f"INDEX.{os.getpid()}.part"
-    part.write_text("\n".join(lines) + "\n")
-    part.replace(CORPUS / "INDEX.md")
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
@@ -201,7 +206,9 @@ def main() -> int:
             print(f"{name}: {'made' if error is None else f'FAILED: {error!r}'}", flush=True)
             failed += [name] if error is not None else []
     CORPUS.mkdir(parents=True, exist_ok=True)
-    write_index()
+    part = CORPUS / f"INDEX.{os.getpid()}.part"
+    part.write_text(index())
+    part.replace(CORPUS / "INDEX.md")
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

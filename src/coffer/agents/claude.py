@@ -17,6 +17,7 @@ from coffer.core.attachments import is_silent, texts
 from coffer.core.dialect import INTERRUPTIONS, NO_CONTENT
 from coffer.core.json_lines import Found, Oddity, keep_valid_fields, objects
 from coffer.core.record import (
+    LONGEST_COMMAND,
     Attached,
     Block,
     Boundary,
@@ -104,8 +105,13 @@ class _Replaced(Struct, gc=False):
     call: str = field(name="toolUseId", default="")
 
 
+class _Origin(Struct, gc=False):
+    kind: str | None = None
+
+
 class _Line(Struct, gc=False, rename="camel"):
     type: str
+    origin: _Origin | None = None
     subtype: str | None = None
     uuid: str | None = None
     parent_uuid: str | None = None
@@ -165,6 +171,7 @@ def _record(line: _Line, start: int, end: int) -> Record:
     record.time = line.timestamp or ""
     record.sidechain = bool(line.is_sidechain)
     record.meta = bool(line.is_meta)
+    record.origin = (line.origin.kind or "") if line.origin is not None else ""
     record.detail = _detail(line)
     if line.message is not None:
         _read_message(record, line, line.message)
@@ -232,9 +239,9 @@ def _block(part: _Part) -> Block:
         case "tool_result":
             return _result(part)
         case "thinking":
-            return Block("thinking", utf8_size(part.thinking or ""), signed=bool(part.signature))
+            return Block("thinking", utf8_size(part.thinking or ""), signature=len(part.signature or ""))
         case "redacted_thinking":
-            return Block("redacted_thinking", utf8_size(part.data or ""), signed=True)
+            return Block("redacted_thinking", utf8_size(part.data or ""), signature=len(part.data or ""))
         case "image" | "document":
             return Block(part.type, images=1, media=_media(part))
         case _:
@@ -246,18 +253,14 @@ def _media(part: _Part) -> int:
 
 
 def _call(part: _Part) -> Block:
-    path = ""
     try:
         fields = _input_decoder.decode(part.input) if _length(part.input) else _Input()
-        path = fields.file_path or fields.notebook_path or fields.path or fields.command or fields.url
-        path = path or fields.pattern or fields.description
     except msgspec.MsgspecError:
-        path = ""  # an input of a foreign shape names no file; the call still counts
+        fields = _Input()  # an input of a foreign shape names no file; the call still counts
+    path = fields.file_path or fields.notebook_path
+    command = "" if path else fields.command or fields.url or fields.pattern or fields.path or fields.description
     size = _length(part.input) + len(part.name)
-    return Block("tool_use", size, id=part.id, name=part.name, path=path[:_LONGEST_PATH])
-
-
-_LONGEST_PATH = 1_024
+    return Block("tool_use", size, id=part.id, name=part.name, path=path, command=command[:LONGEST_COMMAND])
 
 
 def _result(part: _Part) -> Block:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from coffer.core.json_lines import Found, Oddity, keep_valid_fields, objects
-from coffer.core.record import ALWAYS, NEVER, Block, Boundary, Record, Usage, Window
+from coffer.core.record import ALWAYS, LONGEST_COMMAND, NEVER, Block, Boundary, Record, Usage, Window
 from coffer.core.text import utf8_size
 
 REPLACEMENT = "replacement"
@@ -174,7 +174,7 @@ def _read_item(record: Record, payload: _Payload) -> None:
         case "reasoning":
             record.role = "assistant"
             size = sum(utf8_size(part.text or "") for part in payload.summary or ())
-            record.blocks = (Block("thinking", size, signed=bool(payload.encrypted_content)),)
+            record.blocks = (Block("thinking", size, signature=len(payload.encrypted_content or "")),)
         case "function_call" | "custom_tool_call" | "tool_search_call" | "web_search_call" | "local_shell_call":
             record.role, record.blocks = "assistant", (_call(payload),)
         case "function_call_output" | "custom_tool_call_output" | "tool_search_output":
@@ -220,27 +220,27 @@ def _call(payload: _Payload) -> Block:
     if payload.namespace:
         name = f"{payload.namespace}__{name}"
     raw = payload.arguments or payload.action
-    path, size = "", _length(raw)
+    path, command, size = "", "", _length(raw)
     text = payload.input
     if text is None and size:
         text = _string(payload.arguments)
     if text is not None:
         size = utf8_size(text)
-        path = _target(text)
-    return Block("tool_use", size + len(name), id=payload.call_id or payload.id or "", name=name, path=path)
+        path, command = _target(text)
+    size, call = size + len(name), payload.call_id or payload.id or ""
+    return Block("tool_use", size, id=call, name=name, path=path, command=command[:LONGEST_COMMAND])
 
 
-def _target(arguments: str) -> str:
+def _target(arguments: str) -> tuple[str, str]:
+    """The file and the command that a call names, "" each where it names none."""
     try:
         said = _arguments_decoder.decode(arguments)
     except msgspec.MsgspecError:
-        return _patched(arguments)
+        return _patched(arguments), ""
     command = said.cmd or said.command
-    shown = command if isinstance(command, str) else " ".join(command)
-    return (said.path or said.file_path or shown)[:_LONGEST_TARGET]
+    return said.path or said.file_path, command if isinstance(command, str) else " ".join(command)
 
 
-_LONGEST_TARGET = 1_024
 _PATCH_MARKS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
 
 

@@ -27,7 +27,7 @@ _LEAST_ANSWERS = 4
 class Part:
     """Something in the context: one block or attachment.
 
-    label: the group that people see. size: UTF-8 bytes that the model reads. turn: which human prompt it
+    label: the group that people see; note: what kind of attachment. size: UTF-8 bytes that the model reads. turn: which human prompt it
     came with, counted from 1. answer: the message id for what the model wrote.
     """
 
@@ -37,6 +37,8 @@ class Part:
     images: int = 0
     tool: str = ""
     path: str = ""
+    command: str = ""
+    note: str = ""
     turn: int = 0
     answer: str = ""
     record: Record | None = None
@@ -61,13 +63,15 @@ class Mark:
 class Calibration:
     """How guesses become tokens: base + scale × guess.
 
-    error: median of |estimate - count| / count over `answers` requests that were left out of the fit; None
-    where there are too few to leave any out.
+    error: median of |estimate - count| / count over `answers` requests that were left out of the fit.
+    step_error: the same for what was added between one request and the next. None where there are too few
+    to leave any out.
     """
 
     base: float = 0.0
     scale: float = 1.0
     error: float | None = None
+    step_error: float | None = None
     answers: int = 0
 
 
@@ -135,13 +139,17 @@ def calibrate(parts: Sequence[Part], marks: Sequence[Mark]) -> Calibration:
     base, scale = _fit(points)
     if len(points) < _LEAST_ANSWERS:
         return Calibration(base, scale)
-    errors = []
+    errors: list[float] = []
+    steps: list[float] = []
     for kept in (0, 1):
         fitted_base, fitted_scale = _fit(points[kept::2])
-        errors += [
-            abs(fitted_base + fitted_scale * guess - count) / count for guess, count in points[1 - kept :: 2]
-        ]
-    return Calibration(base, scale, median(errors), len(errors))
+        for index in range(1 - kept, len(points), 2):
+            guess, count = points[index]
+            errors.append(abs(fitted_base + fitted_scale * guess - count) / count)
+            if index and count > points[index - 1][1]:
+                added = count - points[index - 1][1]
+                steps.append(abs(fitted_scale * (guess - points[index - 1][0]) - added) / added)
+    return Calibration(base, scale, median(errors), median(steps) if steps else None, len(errors))
 
 
 def _fit(points: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from coffer.core.dialect import ALIASES, MISSING_RESULT
@@ -77,3 +78,12 @@ def payload(line: bytes) -> dict[str, Any]:
     """The payload of an attachment record, as written."""
     attachment = json.loads(line.decode("utf-8", "replace")).get("attachment")
     return attachment if isinstance(attachment, dict) else {}
+
+
+def own_text(block: dict[str, Any]) -> str:
+    """The text of a block without tags such as <command-name>: what a title can be made of."""
+    text = block.get("text")
+    return _TAGGED.sub(" ", text).strip() if isinstance(text, str) else ""
+
+
+_TAGGED = re.compile(r"<([a-z][a-z-]*)\b[^>]*>.*?</\1>", re.DOTALL)

@@ -32,7 +32,7 @@ def parts_of(items: Iterable[Item | Context]) -> list[Part]:
     for item in items:
         if isinstance(item, Context):
             attached = item.attached
-            part = Part("attachments", "context", attached.size, tool=attached.kind, turn=turn, record=item.record)
+            part = Part("attachments", "context", attached.size, note=attached.kind, turn=turn, record=item.record)
             parts.append(part)
             continue
         if item.kind == "tool_use":
@@ -53,6 +53,7 @@ def _part(item: Item, calls: dict[str, Block], turn: int) -> Part:
         images=block.images,
         tool=call.name if call else "",
         path=call.path if call else "",
+        command=call.command if call else "",
         turn=turn,
         answer=_answer(item),
         record=record,
@@ -74,6 +75,7 @@ def is_persons_words(item: Item | Context) -> bool:
     return (
         item.kind in ("text", "image", "document")
         and record.type != "system"
+        and record.origin in ("", "human")
         and not (record.meta or record.summary or record.returned)
         and not item.block.interruption
     )

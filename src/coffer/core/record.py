@@ -34,8 +34,10 @@ class Block(Struct, frozen=True, gc=False):
     """One content block of a message, without its content.
 
     size: UTF-8 bytes of what the model reads; for an image or document 0, its bytes are in `media`.
-    id: of a tool_use, or the tool_use that a tool_result answers. path: the file, command or address that a
-    call is about. blank: a text of white space only. nontext: a tool_result whose list holds more than text.
+    id: of a tool_use, or the tool_use that a tool_result answers. path: the file that a call is about; command:
+    what it runs or asks for where it is about no file. blank: a text of white space only. placeholder: the client's own "(no content)".
+    interruption: the client's own "[Request interrupted …]". valid: False for a text that is no string.
+    signature: characters of a thinking block's signature. nontext: a result whose list holds more than text.
     """
 
     kind: str
@@ -43,6 +45,7 @@ class Block(Struct, frozen=True, gc=False):
     id: str = ""
     name: str = ""
     path: str = ""
+    command: str = ""
     media: int = 0
     images: int = 0
     blank: bool = False
@@ -50,9 +53,14 @@ class Block(Struct, frozen=True, gc=False):
     placeholder: bool = False
     interruption: bool = False
     valid: bool = True
-    signed: bool = False
+    signature: int = 0
     error: bool = False
     nontext: bool = False
+
+    @property
+    def signed(self) -> bool:
+        """Whether a thinking block carries the signature without which the API refuses it."""
+        return self.signature > 0
 
 
 class Attached(Struct, frozen=True, gc=False):
@@ -134,6 +142,9 @@ class Window(Struct, frozen=True, gc=False):
 Detail = Attached | Boundary | Pointer | Naming | Retraction | Snapshot | Replacements | Window
 
 
+LONGEST_COMMAND = 240
+"""Characters of a command that a block keeps."""
+
 ALWAYS, SMALL_FILES, LARGE_FILES, NEVER = 0, 1, 2, 3
 """For which files the client reads a record's line: any, up to 5 MiB, above, or none (docs/formats.md)."""
 
@@ -143,7 +154,8 @@ class Record(Struct, gc=False):
 
     parent "" is JSON null or no parent. time: ISO 8601 as written. sidecar: bytes of `toolUseResult`, which
     the model never sees (facts §4 j). plain: the content is one string. returned: the record carries a tool's
-    result beside its message. stop: why the model stopped. nested: Codex, which item of a compaction's history. role and blocks are empty where the record carries no message.
+    result beside its message. stop: why the model stopped. origin: who
+    sent a user record, where the client says so (human, task-notification, …). nested: Codex, which item of a compaction's history. role and blocks are empty where the record carries no message.
     """
 
     start: int
@@ -158,6 +170,7 @@ class Record(Struct, gc=False):
     model: str = ""
     stop: str = ""
     plain: bool = False
+    origin: str = ""
     sidechain: bool = False
     meta: bool = False
     summary: bool = False

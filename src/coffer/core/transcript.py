@@ -25,6 +25,7 @@ class About:
     title: str = ""
     parent: str = ""
     """Codex: the thread that spawned this one, or that it was forked from."""
+    subagent: bool = False
     inherited: int = 0
     """Codex: bytes of the parent's file that a fork's own file leaves out."""
 

@@ -86,9 +86,9 @@ def window_of(
 
     Evidence in the transcript counts only while the answering model stays the same.
     """
-    override = environment.get(OVERRIDE, "").strip()
-    if override.isascii() and override.isdigit() and int(override) > 0:
-        return WindowMeasure(int(override), OVERRIDE)
+    override = overridden(environment)
+    if override is not None:
+        return override
     counted = answers(branch)
     model = counted[-1].model if counted else ""
     stated = _stated(records, model)
@@ -100,6 +100,14 @@ def window_of(
     if model in MODEL_WINDOWS:
         return WindowMeasure(*MODEL_WINDOWS[model])
     return WindowMeasure(DEFAULT_WINDOW, "default")
+
+
+def overridden(environment: Mapping[str, str]) -> WindowMeasure | None:
+    """The window that the person set, in tokens; None where it is not set or no positive whole number."""
+    said = environment.get(OVERRIDE, "").strip()
+    if said.isascii() and said.isdigit() and int(said) > 0:
+        return WindowMeasure(int(said), OVERRIDE)
+    return None
 
 
 def _stated(records: Iterable[Record], model: str) -> Window | None:

@@ -13,43 +13,67 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
-from coffer.core.json_lines import Oddity
-from coffer.core.record import Record
 from coffer.errors import NotAFile, TranscriptEmpty, TranscriptMissing, TranscriptUnreadable
 
 _CHUNK = 1 << 20
 
-Translate = Callable[[bytes, int], list[Record | Oddity]]
 Progress = Callable[[int, int], None]
 """Called with (bytes read, bytes in all) from time to time."""
 
 
 @dataclass(slots=True)
 class Source:
-    """An open transcript. size: bytes when it was opened; for a compressed file, of its content."""
+    """An open transcript: its bytes as one stream.
 
-    file: IO[bytes]
+    segments: (file, length) in order; a Codex fork's stream begins with what it inherits from its parent's
+    file. size: bytes when it was opened; for a compressed file, of its content. own: where the session's own
+    file begins in the stream.
+    """
+
     path: Path
-    size: int
+    segments: list[tuple[IO[bytes], int]]
+    own: int = 0
 
-    def line(self, start: int, end: int) -> bytes:
-        """The bytes from start to end."""
-        return os.pread(self.file.fileno(), end - start, start)
+    @property
+    def size(self) -> int:
+        """Bytes of the stream."""
+        return sum(length for _, length in self.segments)
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes from start to end; fewer where the file was cut meanwhile."""
+        pieces = []
+        first = 0
+        for file, length in self.segments:
+            begin, stop = max(start, first), min(end, first + length)
+            if begin < stop:
+                pieces.append(os.pread(file.fileno(), stop - begin, begin - first))
+            first += length
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def head(self, size: int = 65_536) -> bytes:
-        """The first bytes."""
-        return os.pread(self.file.fileno(), min(size, self.size), 0)
+        """The first bytes of the session's own file."""
+        return self.read(self.own, min(self.own + size, self.size))
 
     def tail(self, size: int = 65_536) -> bytes:
         """The last bytes."""
-        first = max(0, self.size - size)
-        return os.pread(self.file.fileno(), self.size - first, first)
+        return self.read(max(self.own, self.size - size), self.size)
 
     def grown(self) -> int:
         """Bytes that were appended since the file was opened; negative where it was cut."""
-        return os.fstat(self.file.fileno()).st_size - self.size
+        file, length = self.segments[-1]
+        return os.fstat(file.fileno()).st_size - length
+
+    def inherit(self, parent: Source, length: int) -> None:
+        """Put the first `length` bytes of a parent's stream before this one's."""
+        inherited: list[tuple[IO[bytes], int]] = []
+        for file, available in parent.segments:
+            taken = min(available, length)
+            length -= taken
+            inherited.append((file, taken))
+        self.segments = inherited + self.segments
+        self.own = sum(size for _, size in inherited)
 
 
 @contextmanager
@@ -62,7 +86,7 @@ def open_source(path: Path) -> Iterator[Source]:
         found = path.stat()
     except FileNotFoundError:
         raise TranscriptMissing(str(path)) from None
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise TranscriptUnreadable(str(path), _reason(error)) from error
     if not stat.S_ISREG(found.st_mode):
         raise NotAFile(str(path), _KINDS.get(stat.S_IFMT(found.st_mode), "a special file"))
@@ -75,9 +99,9 @@ def open_source(path: Path) -> Iterator[Source]:
     with file:
         if path.suffix == ".zst":
             with _decompressed(file, path) as plain:
-                yield Source(plain, path, os.fstat(plain.fileno()).st_size)
+                yield Source(path, [(plain, os.fstat(plain.fileno()).st_size)])
         else:
-            yield Source(file, path, os.fstat(file.fileno()).st_size)
+            yield Source(path, [(file, os.fstat(file.fileno()).st_size)])
 
 
 _KINDS = {
@@ -89,14 +113,15 @@ _KINDS = {
 }
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+def _reason(error: OSError | ValueError) -> str:
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return said.lower()
 
 
 @contextmanager
 def _decompressed(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
     """The content of a .zst file in an unnamed file, so that lines can be fetched by their place."""
-    import zstandard  # noqa: PLC0415  (one Codex session in a hundred is compressed; the import costs 10 ms)
+    import zstandard  # noqa: PLC0415  (few sessions are compressed, and the import costs 10 ms)
 
     with tempfile.TemporaryFile(prefix="coffer-") as plain:
         try:
@@ -107,15 +132,18 @@ def _decompressed(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
         yield plain
 
 
+_Line = TypeVar("_Line")
+
+
 def read_lines(
-    source: Source, translate: Translate, progress: Progress | None = None
-) -> Iterator[list[Record | Oddity]]:
-    """What each line holds, in file order, up to the size that the source had when it was opened."""
+    source: Source, translate: Callable[[bytes, int], list[_Line]], progress: Progress | None = None
+) -> Iterator[list[_Line]]:
+    """What translate makes of each line and its offset, in file order, up to the size at opening."""
     pieces: list[bytes] = []
     base = position = 0
-    descriptor = source.file.fileno()
-    while position < source.size:
-        chunk = os.pread(descriptor, min(_CHUNK, source.size - position), position)
+    size = source.size
+    while position < size:
+        chunk = source.read(position, min(position + _CHUNK, size))
         if not chunk:
             break
         position += len(chunk)
@@ -133,6 +161,6 @@ def read_lines(
         base += begin
         pieces = [chunk[end + 1 :]] if end + 1 < len(chunk) else []
         if progress is not None:
-            progress(position, source.size)
+            progress(position, size)
     if pieces:
         yield translate(b"".join(pieces), base)

@@ -1,0 +1,52 @@
+"""The table of `coffer sessions`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.text import Text
+
+from coffer.cli import plain
+from coffer.cli.screen import cell, console, table
+from coffer.disk.sessions import MAIN
+from coffer.work.listing import Listed
+
+_WARM, _HOT = 0.55, 0.8
+_ID = 8
+
+
+def draw(listed: list[Listed], known: int, now: float) -> None:
+    """One row a session, newest first."""
+    screen = console()
+    columns = ("session", "agent", "project", "title", "age", "tokens", "window", "")
+    rows = table("", *columns, right=("age", "tokens", "window"))
+    for item in listed:
+        rows.add_row(
+            Text(item.found.id[:_ID] if item.found.id[:1].isalnum() and len(item.found.id) == 36 else item.found.id[:20]),
+            item.found.agent,
+            cell(Path(item.folder).name if item.folder else "", 24),
+            Text(item.problem and "can't be read") if item.problem else cell(item.title or "(no title)", 48),
+            plain.age(max(0.0, now - item.found.modified)),
+            plain.tokens(item.tokens) if item.tokens else "",
+            _fill(item),
+            _state(item),
+        )
+    screen.print(rows)
+    if len(listed) < known:
+        screen.print(f"{len(listed)} of {known} sessions; --all lists all.", style="dim")
+    for item in listed:
+        if item.problem:
+            screen.print(Text(plain.visible(f"! {item.problem}"), style="yellow"))
+
+
+def _fill(item: Listed) -> Text:
+    if not item.tokens:
+        return Text("")
+    style = "red" if item.fill >= _HOT else "yellow" if item.fill >= _WARM else ""
+    return Text(f"{item.fill:.0%}", style=style)
+
+
+def _state(item: Listed) -> Text:
+    if item.holders:
+        return Text(item.holders[0].status or "live", style="green")
+    return Text("" if item.kind == MAIN else item.kind, style="dim")

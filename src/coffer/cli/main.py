@@ -1,0 +1,101 @@
+"""The command line: a group whose commands are imported when they are called.
+
+`coffer --help` must not pay for what it does not run, so each command's one-line help stands here.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+
+import click
+
+from coffer.errors import CofferError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "up": ("coffer.cli.up", "Find agents and sessions, and show what fills the fullest one. Changes nothing."),
+    "sessions": ("coffer.cli.sessions", "List sessions with their tokens and how full they are."),
+    "show": ("coffer.cli.show", "Show what fills a session."),
+    "view": ("coffer.cli.view", "Print what the model would be sent after a resume."),
+    "check": ("coffer.cli.check", "Tell what is odd in a transcript, and what it means for a resume."),
+    "completion": ("coffer.cli.completion", "Print the completion script of a shell."),
+}
+"""Command → module and one line of help; each module has a click command named `command`."""
+
+INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when the command is looked up."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """All commands, in the order of a person's first hour."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(COMMANDS[cmd_name][0]).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list of commands, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+def _version() -> str:
+    try:
+        return version("coffer-agent")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:  # noqa: FBT001
+    if wanted and not ctx.resilient_parsing:
+        click.echo(f"coffer {_version()}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="SESSION is an id, the unique start of one, a path, or `current`. Exit codes: docs/formats.md.",
+)
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Print the version."
+)
+def cli() -> None:
+    """See what fills the sessions of your coding agents.
+
+    Coffer reads the transcripts of Claude Code and Codex on this machine. It sends nothing anywhere.
+    """
+
+
+def main() -> None:
+    """Run the command line and turn errors into their sentence and exit code."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted. Nothing was changed.", err=True)
+        sys.exit(INTERRUPTED)
+    except CofferError as error:
+        from coffer.cli.plain import visible  # noqa: PLC0415  (only an error needs it)
+
+        click.echo(f"coffer: {visible(str(error))}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone; nobody is left to tell
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

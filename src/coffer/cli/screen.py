@@ -1,0 +1,126 @@
+"""Pictures and tables for people. All foreign text goes through `plain.visible`."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from coffer.cli.plain import visible, visible_line
+from coffer.disk.files import Progress as Report
+
+COLOURS = {
+    "system prompt and tools": "grey50",
+    "your words": "green",
+    "answers": "cyan",
+    "thinking": "magenta",
+    "tool calls": "blue",
+    "tool results": "yellow",
+    "images": "bright_red",
+    "attachments": "dark_orange",
+    "summary": "bright_cyan",
+    "client notes": "bright_black",
+    "free": "bright_black",
+}
+"""Groups of the picture and their colours."""
+
+_BLOCK, _FREE = "█", "░"
+_SLOW_BYTES = 20_000_000
+_SLOW_COUNT = 8
+_NARROWEST, _WIDEST = 40, 120
+
+
+def console(*, error: bool = False) -> Console:
+    """A console for stdout or stderr: colours on a terminal, none for NO_COLOR or a pipe."""
+    return Console(stderr=error, highlight=False, soft_wrap=False, emoji=False)
+
+
+def text(foreign: str, style: str = "") -> Text:
+    """Foreign text, made safe; never markup."""
+    return Text(visible(foreign), style=style)
+
+
+def stacked_bar(groups: Sequence[tuple[str, float]], total: float, width: int) -> Text:
+    """A bar of `width` characters for `total`; each group's share in its colour, what is left is free.
+
+    A group that exists is at least one character wide where there is room.
+    """
+    bar = Text()
+    if total <= 0 or width <= 0:
+        return bar
+    left = width
+    for name, amount in groups:
+        if amount <= 0:
+            continue
+        cells = min(left, max(1, round(amount / total * width)))
+        bar.append(_BLOCK * cells, style=COLOURS.get(name, "white"))
+        left -= cells
+    bar.append(_FREE * left, style=COLOURS["free"])
+    return bar
+
+
+def bar_width(screen: Console) -> int:
+    """How wide a picture may be."""
+    return max(_NARROWEST, min(_WIDEST, screen.width - 2))
+
+
+def table(title: str, *columns: str, right: Sequence[str] = ()) -> Table:
+    """A table without a frame; columns named in `right` are aligned right."""
+    made = Table(
+        title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+    )
+    for column in columns:
+        made.add_column(
+            column,
+            justify="right" if column in right else "left",
+            no_wrap=True,
+            overflow="ellipsis",
+            header_style="dim",
+        )
+    return made
+
+
+def cell(foreign: str, longest: int = 72) -> Text:
+    """Foreign text for a table: one line, its middle left out where it is too long."""
+    shown = visible_line(foreign)
+    if len(shown) > longest:
+        half = (longest - 1) / 2
+        shown = shown[: math.ceil(half)] + "…" + shown[-math.floor(half) :]
+    return Text(shown)
+
+
+@contextmanager
+def progress(size: int, label: str) -> Iterator[Report | None]:
+    """A progress bar on stderr for work on `size` bytes; None where nobody would see it or it is quick."""
+    if size < _SLOW_BYTES or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(error=True), transient=True) as shown:
+        task = shown.add_task(visible_line(label), total=size)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+@contextmanager
+def counting(total: int, label: str) -> Iterator[Callable[[], None]]:
+    """A progress bar on stderr for `total` things; the function it gives counts one."""
+    if total < _SLOW_COUNT or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console(error=True), transient=True) as shown:
+        task = shown.add_task(label, total=total)
+        yield lambda: shown.advance(task)

@@ -1,0 +1,80 @@
+"""`coffer up`: what is on this machine, and what fills its fullest session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import click
+
+from coffer.cli.session import World
+from coffer.cli.show import draw
+from coffer.disk.sessions import SUBAGENT, WORKFLOW, Found, find_sessions, thread_names
+from coffer.work.find import thread_paths
+from coffer.work.holders import Holders
+from coffer.work.inspect import inspect
+from coffer.work.listing import Listed, listing
+from coffer.work.read import opened
+
+_LOOKED_AT = 20
+_TOP = 8
+_SAMPLE = "claude-session.jsonl"
+
+
+@click.command()
+@click.option("-n", "rows", default=_LOOKED_AT, show_default=True, type=click.IntRange(1), help="Newest sessions to look at.")
+def command(rows: int) -> None:
+    """Find agents and sessions on this machine, and show what fills the fullest one. Changes nothing.
+
+    On a machine without sessions it shows a sample session that ships with Coffer.
+    """
+    world = World.now()
+    found = find_sessions(world.places)
+    sessions = [item for item in found if item.kind not in (SUBAGENT, WORKFLOW)]
+    for title, agent, folder in (
+        ("Claude Code", "claude", world.places.claude),
+        ("Codex", "codex", world.places.codex),
+    ):
+        click.echo(f"{title}: {_counted([item for item in found if item.agent == agent], folder)}")
+    fullest = _fullest(sessions[:rows], found, world)
+    with ExitStack() as stack:
+        if fullest is None:
+            click.echo("\nNothing to show yet, so here is a sample session that ships with Coffer.\n")
+            path = stack.enter_context(as_file(files("coffer") / "sample" / _SAMPLE))
+        else:
+            path = fullest.found.path
+            looked = min(rows, len(sessions))
+            click.echo(f"\nThe fullest of the {looked} newest sessions:\n" if looked > 1 else "")
+        with opened(path, parents=thread_paths(found)) as session:
+            report = inspect(session, world.environment, thread_names(world.places), _TOP)
+        draw(report, Holders(world.places).of(report.agent, report.session), _TOP)
+    click.echo(_next(fullest))
+
+
+def _counted(found: Sequence[Found], folder: Path) -> str:
+    if not folder.is_dir():
+        return f"not found ({folder})"
+    own = [item for item in found if item.kind not in (SUBAGENT, WORKFLOW)]
+    rest = len(found) - len(own)
+    return f"{len(own)} sessions" + (f" and {rest} files of subagents" if rest else "") + f" in {folder}"
+
+
+def _fullest(sessions: Sequence[Found], everything: Sequence[Found], world: World) -> Listed | None:
+    from coffer.cli.screen import counting  # noqa: PLC0415  (rich is imported when something is drawn)
+
+    readable: list[Listed] = []
+    with counting(len(sessions), "Reading sessions") as step:
+        for item in listing(sessions, world.places, world.environment, everything):
+            step()
+            if not item.problem:
+                readable.append(item)
+    return max(readable, key=lambda item: item.fill, default=None)
+
+
+def _next(fullest: Listed | None) -> str:
+    if fullest is None:
+        return "\nNothing was changed. Once you have used Claude Code or Codex: coffer sessions, coffer show SESSION."
+    name = fullest.found.id[:8] if fullest.found.agent == "claude" else fullest.found.id
+    return f"\nNothing was changed. Next: coffer sessions · coffer view {name} · coffer check {name}"

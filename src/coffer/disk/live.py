@@ -1,0 +1,116 @@
+"""Which sessions a running client holds, by the client's own registry or lock (DESIGN section 5).
+
+Claude Code: `<config>/sessions/<pid>.json` of a living process with the same start time; the file is left
+behind by kill -9, so a pid alone says nothing. Codex: an flock held on `thread-writer-locks/<id>.lock`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from coffer.disk.places import Places
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The process that has a session open. status: idle, busy, waiting, shell, or "" where none is stated."""
+
+    agent: str
+    session: str
+    pid: int
+    status: str = ""
+    waiting_for: str = ""
+
+
+def holders(places: Places) -> dict[str, list[Holder]]:
+    """Living Claude Code processes by session id; two clients on one session are two holders (facts §11)."""
+    found: dict[str, list[Holder]] = {}
+    folder = places.claude / "sessions"
+    for path in sorted(folder.glob("*.json")) if folder.is_dir() else []:
+        holder = _holder(path)
+        if holder is not None:
+            found.setdefault(holder.session, []).append(holder)
+    return found
+
+
+def _holder(path: Path) -> Holder | None:
+    try:
+        said = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None  # just removed or half written: the next look tells
+    if not isinstance(said, dict) or not isinstance(said.get("pid"), int):
+        return None
+    start = said.get("procStart")
+    if start is None or start != start_mark(said["pid"]):
+        return None
+    status, waiting = said.get("status"), said.get("waitingFor")
+    return Holder(
+        "claude",
+        str(said.get("sessionId", "")),
+        said["pid"],
+        status if isinstance(status, str) else "",
+        waiting if isinstance(waiting, str) else "",
+    )
+
+
+def start_mark(pid: int) -> str | None:
+    """When a process started, in the form that Claude Code writes into its registry; None: no such process.
+
+    Linux: field 22 of /proc/<pid>/stat (clock ticks). macOS: `ps -o lstart=` in UTC (read in 2.1.197).
+    """
+    if sys.platform == "linux":
+        try:
+            text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+        except OSError:
+            return None
+        return text.rpartition(")")[2].split()[19]
+    done = subprocess.run(
+        ["ps", "-o", "lstart=", "-p", str(pid)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"},
+    )
+    return done.stdout.strip() or None
+
+
+def codex_holder(places: Places, thread: str) -> Holder | None:
+    """The process that holds a Codex thread's writer lock, or None. pid 0: held, and unknown by whom."""
+    lock = places.codex / "thread-writer-locks" / f"{thread}.lock"
+    try:
+        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None  # deleted at a clean end
+    try:
+        status = os.fstat(descriptor)
+        if sys.platform == "linux":
+            pid = _flock_owner(status.st_dev, status.st_ino)
+            return None if pid is None else Holder("codex", thread, pid)
+        return Holder("codex", thread, 0) if _is_locked(descriptor) else None
+    finally:
+        os.close(descriptor)
+
+
+def _flock_owner(device: int, inode: int) -> int | None:
+    """From /proc/locks, so that looking never takes the lock that a client is about to take."""
+    wanted = f"{os.major(device):02x}:{os.minor(device):02x}:{inode}"
+    for line in Path("/proc/locks").read_text("utf-8").splitlines():
+        fields = line.split()
+        if "FLOCK" in fields and "->" not in fields and wanted in fields:
+            return max(0, int(fields[fields.index("FLOCK") + 3]))
+    return None
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    return False

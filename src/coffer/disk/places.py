@@ -1,0 +1,24 @@
+"""Where the agents keep their sessions on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The folders of each agent: Claude Code's configuration folder and Codex's home."""
+
+    claude: Path
+    codex: Path
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> Places:
+        """From CLAUDE_CONFIG_DIR and CODEX_HOME, else below HOME (facts/claude-code §9, facts/codex §3)."""
+        home = Path(environment.get("HOME") or Path.home())
+        return cls(
+            Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude"),
+            Path(environment.get("CODEX_HOME") or home / ".codex"),
+        )

@@ -1,0 +1,120 @@
+"""Everything that `coffer show` tells of one session, as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from coffer.core.attachments import strings
+from coffer.core.composition import Composition, Part, compose
+from coffer.core.content import own_text
+from coffer.core.items import Item
+from coffer.core.parts import is_persons_words, parts_of
+from coffer.core.shares import shares
+from coffer.core.usage import Measure, WindowMeasure
+from coffer.core.view import View
+from coffer.work.read import Opened
+
+_TITLE_LENGTH = 120
+_TITLE_ORDER = ("custom-title", "ai-title", "summary")
+
+
+@dataclass(slots=True)
+class Report:
+    """One session as it is now. measure None: nothing in the file counts tokens; all is estimated.
+
+    largest: the largest parts with their tokens and a few words of what they are about.
+    """
+
+    session: str
+    agent: str
+    path: Path
+    title: str
+    folder: str
+    model: str
+    size: int
+    turns: int
+    measure: Measure | None
+    window: WindowMeasure
+    composition: Composition
+    shares: dict[str, int]
+    largest: list[tuple[Part, int, str]]
+    started: str = ""
+    last: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in the context now."""
+        return self.composition.tokens
+
+    @property
+    def fill(self) -> float:
+        """Part of the window that is used, 1.0 for all of it."""
+        return self.tokens / self.window.tokens if self.window.tokens else 0.0
+
+
+def inspect(
+    session: Opened, environment: Mapping[str, str], names: Mapping[str, str] | None = None, top: int = 10
+) -> Report:
+    """The report of an opened transcript; names: titles by session id that the transcript does not hold."""
+    agent, transcript = session.agent, session.transcript
+    view = agent.view(transcript, "")
+    parts = parts_of(view.items)
+    measure = agent.measure(view)
+    composition = compose(parts, agent.marks(view, parts), measure.tokens if measure else None)
+    about = transcript.about
+    return Report(
+        about.session or session.source.path.stem,
+        agent.name,
+        session.source.path,
+        (names or {}).get(about.session, "") or title_of(session, view),
+        about.cwd,
+        view.model or about.model,
+        session.source.size - session.source.own,
+        max((part.turn for part in parts), default=0),
+        measure,
+        agent.window(transcript, view, environment),
+        composition,
+        shares(transcript, view),
+        [(part, tokens, _about(session, part)) for part, tokens in composition.top(top)],
+        about.started,
+        next((record.time for record in reversed(transcript.records) if record.time), ""),
+        [*session.warnings, *_warnings(view)],
+    )
+
+
+def _about(session: Opened, part: Part) -> str:
+    """What a part is about: its file or command, else its first words."""
+    if part.path or part.command or part.note or part.record is None:
+        return part.path or part.command or part.note
+    item = Item(part.record.role, part.kind, part.record, part.index)
+    block = session.agent.content(item, session.line(part.record))
+    return " ".join(next((text for text in strings(block.get("text", block.get("thinking", ""))) if text), "").split())[
+        :_TITLE_LENGTH
+    ]
+
+
+def _warnings(view: View) -> list[str]:
+    found = []
+    if view.branch.cycle:
+        found.append("The records' parents form a circle; the client stops where it closes.")
+    lost = [gap for gap in view.branch.gaps if gap.bridged is None]
+    if lost:
+        found.append("A parent is missing: a resume loses all history before it (`coffer check` tells where).")
+    return found
+
+
+def title_of(session: Opened, view: View) -> str:
+    """The session's title, else the first words that a person typed."""
+    titles = session.transcript.titles()
+    for kind in _TITLE_ORDER:
+        if titles.get(kind):
+            return titles[kind][:_TITLE_LENGTH]
+    for item in view.items:
+        if isinstance(item, Item) and item.kind == "text" and is_persons_words(item):
+            words = own_text(session.agent.content(item, session.line(item.record)))
+            if words:
+                return " ".join(words.split())[:_TITLE_LENGTH]
+    return ""
