@@ -32,7 +32,9 @@ class SessionAmbiguous(CofferError):
     exit_code = 4
 
     def __init__(self, name: str, candidates: list[str]) -> None:
-        shown = ", ".join(candidates[:5]) + (f" and {len(candidates) - 5} more" if len(candidates) > 5 else "")
+        shown = ", ".join(candidates[:5]) + (
+            f" and {len(candidates) - 5} more" if len(candidates) > 5 else ""
+        )
         super().__init__(f"“{name}” fits {len(candidates)} sessions: {shown}. Give more of the id.")
 
 
@@ -72,7 +74,9 @@ class TranscriptUnreadable(CofferError):
     exit_code = 7
 
     def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path} can't be read: {reason}. Nothing was changed. Check who may read it (ls -l).")
+        super().__init__(
+            f"{path} can't be read: {reason}. Nothing was changed. Check who may read it (ls -l)."
+        )
 
 
 class TranscriptForeign(CofferError):

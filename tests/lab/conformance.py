@@ -131,7 +131,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _Sent:
-    """A request taken apart: user and assistant blocks in order, and the texts of each gap between answers."""
+    """A request taken apart: user and assistant blocks in order, and the texts between answers."""
 
     blocks: list[_Block] = field(default_factory=list)
     gaps: list[list[str]] = field(default_factory=lambda: [[]])

@@ -1,4 +1,4 @@
-"""Damage that happens to transcripts, drawn from a seed: what crashes, forks, rewinds and other tools leave."""
+"""Damage that happens to transcripts, drawn from a seed: what crashes, forks and other tools leave."""
 
 from __future__ import annotations
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
-
 import msgspec
 from msgspec import Raw, Struct, field
 
@@ -151,9 +149,7 @@ def translate(line: bytes, start: int) -> list[Record | Oddity]:
     try:
         return [_record(_decoder.decode(line), start, start + len(line))]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return [
-            _rescued(found) if isinstance(found, Found) else found for found in objects(line, start)
-        ]
+        return [_rescued(found) if isinstance(found, Found) else found for found in objects(line, start)]
 
 
 def _rescued(found: Found) -> Record:
@@ -258,7 +254,9 @@ def _call(part: _Part) -> Block:
     except msgspec.MsgspecError:
         fields = _Input()  # an input of a foreign shape names no file; the call still counts
     path = fields.file_path or fields.notebook_path
-    command = "" if path else fields.command or fields.url or fields.pattern or fields.path or fields.description
+    command = (
+        "" if path else fields.command or fields.url or fields.pattern or fields.path or fields.description
+    )
     size = _length(part.input) + len(part.name)
     return Block("tool_use", size, id=part.id, name=part.name, path=path, command=command[:LONGEST_COMMAND])
 
@@ -297,7 +295,9 @@ def _detail(line: _Line) -> Detail | None:
             return Retraction(tuple(line.retracted_message_uuids or ()))
         case "last-prompt":
             explicit = bool(line.explicit)
-            return Pointer(line.leaf_uuid or None, explicit, explicit and not line.leaf_uuid, bool(line.rewound))
+            return Pointer(
+                line.leaf_uuid or None, explicit, explicit and not line.leaf_uuid, bool(line.rewound)
+            )
         case "custom-title" | "ai-title" | "summary":
             return Naming(line.custom_title or line.ai_title or line.summary or "", line.leaf_uuid or "")
         case "file-history-snapshot":
@@ -345,5 +345,3 @@ def _long_window(raw: Raw) -> Window | None:
 
 
 _RESULT_HEAD = 262_144
-
-

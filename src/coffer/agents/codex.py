@@ -19,7 +19,12 @@ from coffer.core.text import utf8_size
 REPLACEMENT = "replacement"
 """Type of the records that stand for a compaction's history."""
 
-_CONTEXT_STARTS = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>")
+_CONTEXT_STARTS = (
+    "<environment_context>",
+    "<user_instructions>",
+    "# AGENTS.md instructions",
+    "<turn_aborted>",
+)
 """How texts begin that stand as the user's words and are Codex's own (before content_item_kinds existed)."""
 _USER_KIND = "user.text"
 
@@ -175,7 +180,9 @@ def _read_item(record: Record, payload: _Payload) -> None:
             record.role = "assistant"
             size = sum(utf8_size(part.text or "") for part in payload.summary or ())
             record.blocks = (Block("thinking", size, signature=len(payload.encrypted_content or "")),)
-        case "function_call" | "custom_tool_call" | "tool_search_call" | "web_search_call" | "local_shell_call":
+        case (
+            "function_call" | "custom_tool_call" | "tool_search_call" | "web_search_call" | "local_shell_call"
+        ):
             record.role, record.blocks = "assistant", (_call(payload),)
         case "function_call_output" | "custom_tool_call_output" | "tool_search_output":
             record.role, record.returned, record.blocks = "user", True, (_output(payload),)

@@ -97,4 +97,6 @@ def content(item: Item, line: bytes) -> dict[str, Any]:
     said = payload.get("content")
     if payload.get("type") == "message" and isinstance(said, list):
         return dict(said[item.index])
-    return {key: value for key, value in payload.items() if key != "internal_chat_message_metadata_passthrough"}
+    return {
+        key: value for key, value in payload.items() if key != "internal_chat_message_metadata_passthrough"
+    }

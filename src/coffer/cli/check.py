@@ -61,14 +61,20 @@ def _as_json(opened: Opened, view: View, findings: list[Finding]) -> dict[str, o
 
 def _print(opened: Opened, findings: list[Finding]) -> None:
     records = len(opened.transcript.records)
-    click.echo(plain.visible_line(f"{opened.source.path}: {records} records, {plain.size(opened.source.size)}"))
+    click.echo(
+        plain.visible_line(f"{opened.source.path}: {records} records, {plain.size(opened.source.size)}")
+    )
     for finding in findings:
         mark, colour = _MARKS[finding.level]
         click.echo(click.style(f"{mark} {finding.count} × {finding.kind}", fg=colour or None))
         click.echo(f"    {finding.meaning}")
         if finding.level is not Level.NORMAL and finding.places:
             places = ", ".join(str(place) for place in finding.places[:_SHOWN_PLACES])
-            more = f" and {len(finding.places) - _SHOWN_PLACES} more" if len(finding.places) > _SHOWN_PLACES else ""
+            more = (
+                f" and {len(finding.places) - _SHOWN_PLACES} more"
+                if len(finding.places) > _SHOWN_PLACES
+                else ""
+            )
             click.echo(f"    at byte {places}{more}")
     for warning in opened.warnings:
         click.echo(plain.visible(f"! {warning}"), err=True)

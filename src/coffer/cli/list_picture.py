@@ -22,7 +22,11 @@ def draw(listed: list[Listed], known: int, now: float) -> None:
     rows = table("", *columns, right=("age", "tokens", "window"))
     for item in listed:
         rows.add_row(
-            Text(item.found.id[:_ID] if item.found.id[:1].isalnum() and len(item.found.id) == 36 else item.found.id[:20]),
+            Text(
+                item.found.id[:_ID]
+                if item.found.id[:1].isalnum() and len(item.found.id) == 36
+                else item.found.id[:20]
+            ),
             item.found.agent,
             cell(Path(item.folder).name if item.folder else "", 24),
             Text(item.problem and "can't be read") if item.problem else cell(item.title or "(no title)", 48),

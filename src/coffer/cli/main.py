@@ -14,7 +14,10 @@ import click
 from coffer.errors import CofferError
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "up": ("coffer.cli.up", "Find agents and sessions, and show what fills the fullest one. Changes nothing."),
+    "up": (
+        "coffer.cli.up",
+        "Find agents and sessions, and show what fills the fullest one. Changes nothing.",
+    ),
     "sessions": ("coffer.cli.sessions", "List sessions with their tokens and how full they are."),
     "show": ("coffer.cli.show", "Show what fills a session."),
     "view": ("coffer.cli.view", "Print what the model would be sent after a resume."),
@@ -66,7 +69,12 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
     epilog="SESSION is an id, the unique start of one, a path, or `current`. Exit codes: docs/formats.md.",
 )
 @click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Print the version."
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Print the version.",
 )
 def cli() -> None:
     """See what fills the sessions of your coding agents.

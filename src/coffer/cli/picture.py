@@ -72,13 +72,15 @@ def _kinds(screen: Console, report: Report, groups: dict[str, int]) -> None:
     calibration = report.composition.calibration
     if calibration.error is not None and calibration.step_error is not None:
         screen.print(
-            f"Single blocks are estimated: against {calibration.answers} counted requests that were left out of "
-            f"the fit, off by {calibration.error:.1%} of a request and {calibration.step_error:.0%} of a step "
-            "(medians).",
+            f"Single blocks are estimated: against {calibration.answers} counted requests that were left "
+            f"out of the fit, off by {calibration.error:.1%} of a request and "
+            f"{calibration.step_error:.0%} of a step (medians).",
             style="dim",
         )
     else:
-        screen.print("Single blocks are estimated; too few counted requests to measure the error.", style="dim")
+        screen.print(
+            "Single blocks are estimated; too few counted requests to measure the error.", style="dim"
+        )
     screen.print()
 
 

@@ -66,5 +66,8 @@ def open_session(name: str, world: World) -> Iterator[Opened]:
         size = 0  # opening it says what is wrong
     from coffer.cli.screen import progress  # noqa: PLC0415  (rich is imported when something is drawn)
 
-    with progress(size, f"Reading {path.name}") as report, opened(path, progress=report, parents=parents) as session:
+    with (
+        progress(size, f"Reading {path.name}") as report,
+        opened(path, progress=report, parents=parents) as session,
+    ):
         yield session

@@ -19,10 +19,14 @@ _DEFAULT_ROWS = 20
 
 @click.command()
 @click.option("--all", "-a", "everything", is_flag=True, help="List all sessions, not only the newest.")
-@click.option("-n", "rows", default=_DEFAULT_ROWS, show_default=True, type=click.IntRange(1), help="How many to list.")
+@click.option(
+    "-n", "rows", default=_DEFAULT_ROWS, show_default=True, type=click.IntRange(1), help="How many to list."
+)
 @click.option("--agent", type=click.Choice(["claude", "codex"]), help="Only one agent's sessions.")
 @click.option(
-    "--project", type=click.Path(path_type=Path), help="Only sessions of this folder and the folders below it."
+    "--project",
+    type=click.Path(path_type=Path),
+    help="Only sessions of this folder and the folders below it.",
 )
 @click.option("--subagents", is_flag=True, help="List the files of subagents and workflows too.")
 @click.option("--paths", is_flag=True, help="Print only the paths, without reading the sessions.")

@@ -18,7 +18,9 @@ from coffer.work.report import as_json
 @click.command()
 @session_argument
 @click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
-@click.option("--top", default=10, show_default=True, type=click.IntRange(0, 1000), help="Rows of each table.")
+@click.option(
+    "--top", default=10, show_default=True, type=click.IntRange(0, 1000), help="Rows of each table."
+)
 def command(session: str, as_machine: bool, top: int) -> None:  # noqa: FBT001
     """Show what fills a session: tokens by kind, tool, file and record, and what never reaches the model.
 

@@ -24,7 +24,14 @@ _SAMPLE = "claude-session.jsonl"
 
 
 @click.command()
-@click.option("-n", "rows", default=_LOOKED_AT, show_default=True, type=click.IntRange(1), help="Newest sessions to look at.")
+@click.option(
+    "-n",
+    "rows",
+    default=_LOOKED_AT,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Newest sessions to look at.",
+)
 def command(rows: int) -> None:
     """Find agents and sessions on this machine, and show what fills the fullest one. Changes nothing.
 
@@ -75,6 +82,6 @@ def _fullest(sessions: Sequence[Found], everything: Sequence[Found], world: Worl
 
 def _next(fullest: Listed | None) -> str:
     if fullest is None:
-        return "\nNothing was changed. Once you have used Claude Code or Codex: coffer sessions, coffer show SESSION."
+        return "\nNothing was changed. Once you have used an agent: coffer sessions, coffer show SESSION."
     name = fullest.found.id[:8] if fullest.found.agent == "claude" else fullest.found.id
     return f"\nNothing was changed. Next: coffer sessions · coffer view {name} · coffer check {name}"

@@ -56,7 +56,9 @@ def _print_json(opened: Opened, view: View) -> None:
 
 def _as_json(opened: Opened, item: Item | Context) -> dict[str, Any]:
     record = item.record
-    where = {"uuid": record.uuid, "offset": record.start} if record is not None else {"uuid": "", "offset": None}
+    where = (
+        {"uuid": record.uuid, "offset": record.start} if record is not None else {"uuid": "", "offset": None}
+    )
     if isinstance(item, Context):
         return {"attachment": item.attached.kind, "payload": payload(opened.line(record)), **where}
     return {"role": item.role, "content": opened.agent.content(item, opened.line(record)), **where}
@@ -69,7 +71,10 @@ def _lines(opened: Opened, view: View, most: int | None) -> Iterator[str]:
     for item in view.items:
         record = item.record
         if isinstance(item, Context):
-            kind, shown = f"attachment · {item.attached.kind}", texts(item.attached.kind, payload(opened.line(record)))
+            kind, shown = (
+                f"attachment · {item.attached.kind}",
+                texts(item.attached.kind, payload(opened.line(record))),
+            )
         else:
             kind = f"{item.role} · {item.kind}"
             shown = _shown(opened.agent.content(item, opened.line(record)))

@@ -76,7 +76,9 @@ def strings(value: Any) -> list[str]:
 def _prompt(payload: dict[str, Any]) -> list[str]:
     prompt = payload.get("prompt")
     if isinstance(prompt, list):
-        return [part["text"] for part in prompt if isinstance(part, dict) and isinstance(part.get("text"), str)]
+        return [
+            part["text"] for part in prompt if isinstance(part, dict) and isinstance(part.get("text"), str)
+        ]
     return strings(prompt)
 
 

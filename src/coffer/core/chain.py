@@ -120,9 +120,7 @@ def _speaker(loaded: Loaded, uuid: str) -> str:
 def _leaves(loaded: Loaded) -> list[str]:
     """Speakers above childless records that have no speaker as a child."""
     parents = set(loaded.parents.values())
-    answered = {
-        loaded.parents[uuid] for uuid, record in loaded.records.items() if record.type in SPEAKERS
-    }
+    answered = {loaded.parents[uuid] for uuid, record in loaded.records.items() if record.type in SPEAKERS}
     found: dict[str, None] = {}
     for uuid in loaded.records:
         if uuid not in parents:

@@ -65,8 +65,16 @@ _ODDITIES: dict[str, tuple[str, Level, str]] = {
         Level.FATAL,
         "The client refuses the whole session: “null is not an object”.",
     ),
-    json_lines.TORN: ("torn line", Level.WARNING, "Its writer was killed. The client skips it; the record is lost."),
-    json_lines.NUL: ("NUL bytes", Level.WARNING, "Left by a crash. The client skips such a line; nothing else is lost."),
+    json_lines.TORN: (
+        "torn line",
+        Level.WARNING,
+        "Its writer was killed. The client skips it; the record is lost.",
+    ),
+    json_lines.NUL: (
+        "NUL bytes",
+        Level.WARNING,
+        "Left by a crash. The client skips such a line; nothing else is lost.",
+    ),
     json_lines.GARBAGE: ("unreadable line", Level.WARNING, "No JSON. The client skips it."),
     json_lines.GLUED: (
         "record glued to a torn one",
@@ -108,7 +116,7 @@ def _chain(transcript: Transcript, view: View) -> Iterator[Finding]:
     yield from _finding(
         "missing parent, history lost",
         Level.WARNING,
-        "A resume begins here: nothing older than 5 s can stand in, so all earlier history is lost to the model.",
+        "A resume begins here: nothing older than 5 s stands in, so earlier history is lost to the model.",
         [gap.child.start for gap in branch.gaps if gap.bridged is None],
     )
     yield from _finding(
@@ -118,7 +126,10 @@ def _chain(transcript: Transcript, view: View) -> Iterator[Finding]:
         [gap.child.start for gap in branch.gaps if gap.bridged is not None],
     )
     yield from _finding(
-        "missing parent beside the live branch", Level.NORMAL, "Of no consequence for a resume.", _dangling(transcript, branch.gaps)
+        "missing parent beside the live branch",
+        Level.NORMAL,
+        "Of no consequence for a resume.",
+        _dangling(transcript, branch.gaps),
     )
     if branch.cycle:
         yield Finding("circle of parents", Level.WARNING, 1, "The client stops where the circle closes.")
@@ -137,7 +148,10 @@ def _dangling(transcript: Transcript, gaps: list[Gap]) -> list[int]:
     return [
         record.start
         for record in transcript.records
-        if record.type in CHAINED and record.parent and record.parent not in known and record.start not in reported
+        if record.type in CHAINED
+        and record.parent
+        and record.parent not in known
+        and record.start not in reported
     ]
 
 
@@ -193,7 +207,7 @@ def _thinking(view: View) -> Iterator[Finding]:
     yield from _finding(
         "unsigned thinking",
         Level.WARNING,
-        "The API refuses thinking without its signature: a resume may fail with 400 until the block is dropped.",
+        "The API refuses thinking without its signature: a resume may fail with 400 until it is dropped.",
         [r.start for r in thinking if any(b.kind in THINKING and not b.signed for b in r.blocks)],
     )
     yield from _finding(
@@ -213,7 +227,10 @@ def _thinking(view: View) -> Iterator[Finding]:
 def _shape(transcript: Transcript, view: View) -> Iterator[Finding]:
     compactions = [record.start for record in transcript.records if isinstance(record.detail, Boundary)]
     yield from _finding(
-        "compaction", Level.NORMAL, "History before the last one is sent as its summary and what it preserved.", compactions
+        "compaction",
+        Level.NORMAL,
+        "History before the last one is sent as its summary and what it preserved.",
+        compactions,
     )
     yield from _finding(
         "attachment of an unknown type",
@@ -234,7 +251,7 @@ def _shape(transcript: Transcript, view: View) -> Iterator[Finding]:
             "messages on the live branch",
             Level.NORMAL if reached else Level.WARNING,
             reached,
-            f"{reached} of {len(spoken)} user and assistant records are reached by a resume; {len(forks)} forks.",
+            f"A resume reaches {reached} of {len(spoken)} user and assistant records; {len(forks)} forks.",
             tuple(forks),
         )
 

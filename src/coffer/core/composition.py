@@ -18,7 +18,7 @@ BYTES_PER_TOKEN = {"text": 3.1, "thinking": 3.1, "tool_use": 2.5, "tool_result":
 """UTF-8 bytes of a token by block kind, before calibration; measured on the corpus (docs/formats.md)."""
 DEFAULT_BYTES_PER_TOKEN = 3.0
 IMAGE_TOKENS = 1_500
-"""A screenshot of 1,000 × 1,100 pixels costs width × height / 750 tokens (Anthropic's vision documentation)."""
+"""A screenshot of 1,000 × 1,100 pixels; width × height / 750 tokens (Anthropic's vision documentation)."""
 _SANE_SCALE = (0.3, 3.0)
 _LEAST_ANSWERS = 4
 
@@ -27,8 +27,8 @@ _LEAST_ANSWERS = 4
 class Part:
     """Something in the context: one block or attachment.
 
-    label: the group that people see; note: what kind of attachment. size: UTF-8 bytes that the model reads. turn: which human prompt it
-    came with, counted from 1. answer: the message id for what the model wrote.
+    label: the group that people see; note: what kind of attachment. size: UTF-8 bytes that the model reads.
+    turn: which human prompt it came with, counted from 1. answer: the message id of what the model wrote.
     """
 
     label: str
@@ -47,12 +47,14 @@ class Part:
     @property
     def guess(self) -> float:
         """Tokens before calibration."""
-        return self.size / BYTES_PER_TOKEN.get(self.kind, DEFAULT_BYTES_PER_TOKEN) + self.images * IMAGE_TOKENS
+        return (
+            self.size / BYTES_PER_TOKEN.get(self.kind, DEFAULT_BYTES_PER_TOKEN) + self.images * IMAGE_TOKENS
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A request whose tokens are known: it was made of the first `parts` parts. Tokens of prompt and answer."""
+    """A request whose tokens are known: it was made of the first `parts` parts. In tokens."""
 
     parts: int
     prompt: int
@@ -86,7 +88,7 @@ class Composition:
     pending: float = 0.0
 
     def by(self, key: str) -> dict[str, int]:
-        """Tokens by an attribute of the parts (label, tool, path), largest first; parts without it left out."""
+        """Tokens by an attribute of the parts (label, tool, path), largest first."""
         sums: dict[str, float] = {}
         for part, tokens in self.parts:
             name = getattr(part, key)
@@ -108,7 +110,9 @@ def compose(parts: Sequence[Part], marks: Sequence[Mark], tokens: int | None) ->
     known = sum(guesses[:covered])
     if tokens is None:
         total = round(known + calibration.base)
-        return Composition(total, round(calibration.base), calibration, list(zip(parts, guesses, strict=True)))
+        return Composition(
+            total, round(calibration.base), calibration, list(zip(parts, guesses, strict=True))
+        )
     base = min(max(calibration.base, 0.0), float(tokens))
     factor = (tokens - base) / known if known > 0 else 0.0
     if known <= 0:
@@ -153,7 +157,7 @@ def calibrate(parts: Sequence[Part], marks: Sequence[Mark]) -> Calibration:
 
 
 def _fit(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """base and scale through the points; the median of slopes, so that a few odd requests do not bend it."""
+    """Base and scale through the points; the median of slopes, so that a few odd requests do not bend it."""
     slopes = []
     span = max(1, len(points) // 2)
     for (guess, count), (later_guess, later_count) in zip(points, points[span:], strict=False):
@@ -162,6 +166,6 @@ def _fit(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
     scale = min(max(median(slopes), _SANE_SCALE[0]), _SANE_SCALE[1]) if slopes else 1.0
     base = median([count - scale * guess for guess, count in points])
     if base < 0:
-        scale = min(scale, min(count / guess for guess, count in points if guess > 0))
+        scale = min([scale, *(count / guess for guess, count in points if guess > 0)])
         base = 0.0
     return base, scale

@@ -204,5 +204,3 @@ def _forget(loaded: Loaded, kept: tuple[str, ...], order: dict[str, int], bounda
         for uuid, parent in loaded.parents.items():
             if parent in dropped and loaded.records[uuid].type in SPEAKERS:
                 loaded.parents[uuid] = kept[-1]
-
-

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from coffer.core.composition import Mark, Part
-from coffer.core.record import Block, Record
 from coffer.core.items import Context, Item
+from coffer.core.record import Block, Record
 
 LABELS = (
     "your words",
@@ -32,7 +32,9 @@ def parts_of(items: Iterable[Item | Context]) -> list[Part]:
     for item in items:
         if isinstance(item, Context):
             attached = item.attached
-            part = Part("attachments", "context", attached.size, note=attached.kind, turn=turn, record=item.record)
+            part = Part(
+                "attachments", "context", attached.size, note=attached.kind, turn=turn, record=item.record
+            )
             parts.append(part)
             continue
         if item.kind == "tool_use":

@@ -26,7 +26,7 @@ class Usage(Struct, frozen=True, gc=False):
 
     @property
     def context(self) -> int:
-        """Tokens in the context after the answer: the request and the answer, or the total that was stated."""
+        """Tokens in the context after the answer: request and answer, or the total that was stated."""
         return self.total or self.prompt + self.output
 
 
@@ -34,8 +34,9 @@ class Block(Struct, frozen=True, gc=False):
     """One content block of a message, without its content.
 
     size: UTF-8 bytes of what the model reads; for an image or document 0, its bytes are in `media`.
-    id: of a tool_use, or the tool_use that a tool_result answers. path: the file that a call is about; command:
-    what it runs or asks for where it is about no file. blank: a text of white space only. placeholder: the client's own "(no content)".
+    id: of a tool_use, or the tool_use that a tool_result answers. path: the file that a call is about;
+    command: what it runs or asks for where it is about no file. blank: a text of white space only.
+    placeholder: the client's own "(no content)".
     interruption: the client's own "[Request interrupted …]". valid: False for a text that is no string.
     signature: characters of a thinking block's signature. nontext: a result whose list holds more than text.
     """
@@ -155,7 +156,8 @@ class Record(Struct, gc=False):
     parent "" is JSON null or no parent. time: ISO 8601 as written. sidecar: bytes of `toolUseResult`, which
     the model never sees (facts §4 j). plain: the content is one string. returned: the record carries a tool's
     result beside its message. stop: why the model stopped. origin: who
-    sent a user record, where the client says so (human, task-notification, …). nested: Codex, which item of a compaction's history. role and blocks are empty where the record carries no message.
+    sent a user record, where the client says so (human, task-notification, …). nested: Codex, which item of a
+    compaction's history. role and blocks are empty where the record carries no message.
     """
 
     start: int

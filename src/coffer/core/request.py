@@ -16,10 +16,9 @@ from coffer.core.dialect import (
     SYNTHETIC,
     THINKING,
 )
+from coffer.core.items import Context, Edit, Item, Message
 from coffer.core.record import Attached
 from coffer.core.resume import drop_blank_answers, drop_lone_thinking
-from coffer.core.items import Context, Edit, Item, Message
-
 
 
 def formed(messages: list[Message], model: str) -> list[Item | Context]:
@@ -87,9 +86,7 @@ def _merge_assistant(merged: list[Message], message: Message) -> None:
             if message.id and earlier.id == message.id:
                 earlier.items = _calls_last(_without_blanks(earlier.items + items))
                 return
-        elif not (
-            earlier.kind == "attachment" or any(item.kind == "tool_result" for item in earlier.items)
-        ):
+        elif not (earlier.kind == "attachment" or any(item.kind == "tool_result" for item in earlier.items)):
             break
     merged.append(Message("assistant", message.record, _calls_last(items), message.id, message.model))
 
@@ -188,11 +185,7 @@ def _unique_calls(message: Message, seen: set[str]) -> list[str]:
 
 
 def _missing(calls: list[str], answered: set[str]) -> list[Item]:
-    return [
-        Item("user", "tool_result", None, text=call)
-        for call in calls
-        if call not in answered
-    ]
+    return [Item("user", "tool_result", None, text=call) for call in calls if call not in answered]
 
 
 def _keep_answers(group: list[Message], calls: list[str], *, first: bool) -> set[str]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from coffer.core.chain import Branch
 from coffer.core.dialect import CONTINUE, NO_CONTENT, NO_RESPONSE, SYNTHETIC, THINKING
-from coffer.core.record import Attached, Record, Retraction
 from coffer.core.items import Item, Message
+from coffer.core.record import Attached, Record, Retraction
 
 _FORGOTTEN_ATTACHMENTS = frozenset(
     {
@@ -51,7 +51,9 @@ def _not_retracted(records: list[Record]) -> list[Record]:
         for uuid in record.detail.uuids
     }
     return [
-        record for record in records if record.type == "system" or record.uuid[:_UUID_PREFIX] not in taken_back
+        record
+        for record in records
+        if record.type == "system" or record.uuid[:_UUID_PREFIX] not in taken_back
     ]
 
 
@@ -67,9 +69,7 @@ def _message(record: Record) -> Message:
 
 def _drop_unanswered(messages: list[Message]) -> list[Message]:
     """Without assistant records all of whose calls have no result anywhere on the branch."""
-    answered = {
-        item.block.id for message in messages for item in message.items if item.kind == "tool_result"
-    }
+    answered = {item.block.id for message in messages for item in message.items if item.kind == "tool_result"}
 
     def stays(message: Message) -> bool:
         calls = [item.block.id for item in message.items if item.kind == "tool_use"]

@@ -45,7 +45,11 @@ def _paired(items: list[Item]) -> list[Item]:
         if item.kind == "tool_result" and item.block.id not in calls:
             continue
         paired.append(item)
-        if item.kind == "tool_use" and item.block.id not in outputs and item.block.name not in _ANSWERED_ELSEWHERE:
+        if (
+            item.kind == "tool_use"
+            and item.block.id not in outputs
+            and item.block.name not in _ANSWERED_ELSEWHERE
+        ):
             paired.append(Item("user", "tool_result", None, text=item.block.id))
     return paired
 
@@ -56,7 +60,9 @@ _ANSWERED_ELSEWHERE = ("web_search",)
 
 def last_model(records: Sequence[Record]) -> str:
     """The model that the last turn names."""
-    return next((record.model for record in reversed(records) if record.type == "turn_context" and record.model), "")
+    return next(
+        (record.model for record in reversed(records) if record.type == "turn_context" and record.model), ""
+    )
 
 
 def context_now(records: Sequence[Record]) -> Measure | None:

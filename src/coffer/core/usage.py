@@ -16,7 +16,7 @@ OVERRIDE = "COZEMPIC_CONTEXT_WINDOW"
 MODEL_WINDOWS: dict[str, tuple[int, str]] = {
     "claude-sonnet-5": (LONG_WINDOW, "client default: compacts at 967,000 (facts/claude-code §5)"),
 }
-"""Model ids whose window is known without `[1m]`: tokens and provenance. Everything else is never guessed up."""
+"""Model ids whose window is known without `[1m]`: tokens and provenance. Nothing else is guessed up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,9 @@ def window_of(
     stated = _stated(records, model)
     if stated is not None:
         return WindowMeasure(stated.tokens, stated.source)
-    largest = max((record.usage.context for record in counted if record.usage and record.model == model), default=0)
+    largest = max(
+        (record.usage.context for record in counted if record.usage and record.model == model), default=0
+    )
     if largest > DEFAULT_WINDOW:
         return WindowMeasure(max(LONG_WINDOW, largest), "usage above 200,000")
     if model in MODEL_WINDOWS:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from coffer.disk.places import Places
 
+_LINUX: bool = sys.platform == "linux"
+
 
 @dataclass(frozen=True, slots=True)
 class Holder:
@@ -64,7 +66,7 @@ def start_mark(pid: int) -> str | None:
 
     Linux: field 22 of /proc/<pid>/stat (clock ticks). macOS: `ps -o lstart=` in UTC (read in 2.1.197).
     """
-    if sys.platform == "linux":
+    if _LINUX:
         try:
             text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
         except OSError:
@@ -89,7 +91,7 @@ def codex_holder(places: Places, thread: str) -> Holder | None:
         return None  # deleted at a clean end
     try:
         status = os.fstat(descriptor)
-        if sys.platform == "linux":
+        if _LINUX:
             pid = _flock_owner(status.st_dev, status.st_ino)
             return None if pid is None else Holder("codex", thread, pid)
         return Holder("codex", thread, 0) if _is_locked(descriptor) else None

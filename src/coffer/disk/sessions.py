@@ -1,7 +1,7 @@
 """The transcript files of both agents, found by where they lie.
 
-Names of folders are never taken for project paths: `a_b`, `a-b` and `a.b` share one (case 137). What a session
-belongs to stands in its records.
+Names of folders are never taken for project paths: `a_b`, `a-b` and `a.b` share one. What a session belongs
+to stands in its records.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _found(agent: str, name: str, path: Path, kind: str, owner: str = "") -> Ite
 
 
 def thread_names(places: Places) -> dict[str, str]:
-    """Codex's names of threads: the last `thread_name` of each id in session_index.jsonl (measured, 0.171.0)."""
+    """Codex's names of threads: the last `thread_name` of each id in session_index.jsonl (0.171.0)."""
     names: dict[str, str] = {}
     try:
         text = (places.codex / "session_index.jsonl").read_text("utf-8", "replace")
@@ -90,6 +90,10 @@ def thread_names(places: Places) -> dict[str, str]:
             said = json.loads(line)
         except ValueError:
             continue
-        if isinstance(said, dict) and isinstance(said.get("id"), str) and isinstance(said.get("thread_name"), str):
+        if (
+            isinstance(said, dict)
+            and isinstance(said.get("id"), str)
+            and isinstance(said.get("thread_name"), str)
+        ):
             names[said["id"]] = said["thread_name"]
     return names

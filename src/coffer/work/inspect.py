@@ -91,9 +91,9 @@ def _about(session: Opened, part: Part) -> str:
         return part.path or part.command or part.note
     item = Item(part.record.role, part.kind, part.record, part.index)
     block = session.agent.content(item, session.line(part.record))
-    return " ".join(next((text for text in strings(block.get("text", block.get("thinking", ""))) if text), "").split())[
-        :_TITLE_LENGTH
-    ]
+    return " ".join(
+        next((text for text in strings(block.get("text", block.get("thinking", ""))) if text), "").split()
+    )[:_TITLE_LENGTH]
 
 
 def _warnings(view: View) -> list[str]:
@@ -102,7 +102,9 @@ def _warnings(view: View) -> list[str]:
         found.append("The records' parents form a circle; the client stops where it closes.")
     lost = [gap for gap in view.branch.gaps if gap.bridged is None]
     if lost:
-        found.append("A parent is missing: a resume loses all history before it (`coffer check` tells where).")
+        found.append(
+            "A parent is missing: a resume loses all history before it (`coffer check` tells where)."
+        )
     return found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coffer.agents.table import Agent, recognise
 from coffer.core.record import Record
-from coffer.core.transcript import Transcript
+from coffer.core.transcript import About, Transcript
 from coffer.disk.files import Progress, Source, open_source, read_lines
 from coffer.errors import CofferError, TranscriptForeign
 
@@ -50,7 +50,7 @@ def opened(
         warnings: list[str] = []
         transcript = Transcript(agent.name)
         transcript.about = agent.about(source.head(), source.tail())
-        _inherit(source, transcript, agent, parents or {}, stack, warnings)
+        warnings += _inherit(source, agent, transcript.about, parents or {}, stack)
         for found in read_lines(source, agent.translate, progress):
             transcript.extend(found)
         transcript.size = source.size
@@ -79,30 +79,23 @@ def _what(head: bytes) -> str:
 
 
 def _inherit(
-    source: Source,
-    transcript: Transcript,
-    agent: Agent,
-    parents: Mapping[str, Path],
-    stack: ExitStack,
-    warnings: list[str],
-) -> None:
-    """Put a fork's inherited bytes before its own: Codex reads them from the parent's file at each resume."""
-    about = transcript.about
+    source: Source, agent: Agent, about: About, parents: Mapping[str, Path], stack: ExitStack
+) -> list[str]:
+    """Put a fork's inherited bytes before its own, as Codex does at each resume; warnings where it can't."""
     inherited, parent_id, seen = about.inherited, about.parent, {about.session}
     while inherited and parent_id and parent_id not in seen and len(seen) < _FORK_DEPTH:
         path = parents.get(parent_id)
         if path is None:
-            warnings.append(f"The thread that this one was forked from ({parent_id}) is not on this machine.")
-            return
+            return [f"The thread that this one was forked from ({parent_id}) is not on this machine."]
         try:
             parent = stack.enter_context(open_source(path))
         except CofferError as error:
-            warnings.append(f"What the fork inherits can't be read. {error}")
-            return
+            return [f"What the fork inherits can't be read. {error}"]
         source.inherit(parent, inherited)
         seen.add(parent_id)
         said = agent.about(parent.head(), b"")
         inherited, parent_id = said.inherited, said.parent
+    return []
 
 
 def _unfinished(source: Source) -> int:
