@@ -102,7 +102,7 @@ def _first(body: bytes, start: int, read: int) -> Iterator[Found | Oddity]:
     if rest.strip(_SPACE):
         yield _judge(value, first, last, SMALL_FILES if read == ALWAYS else read)
         behind = last + len(rest) - len(rest.lstrip(_SPACE))
-        yield _classify(body[behind - start :], behind, second=True)
+        yield _second(body, start, behind)
     else:
         yield _judge(value, first, last, read)
 
@@ -137,17 +137,36 @@ def _encoded(value: Any) -> tuple[bytes, bool]:
         return text.encode("utf-8", "replace"), False
 
 
-def _classify(rest: bytes, at: int, *, second: bool = False) -> Oddity:
-    end = at + len(rest)
-    for offset in [match.start() for match in _RECORD_START.finditer(rest, 0 if second else 1)]:
+def _second(body: bytes, start: int, behind: int) -> Oddity:
+    """What follows the first object of a line; it links its neighbours by the first object's uuid."""
+    rescue = _whole_record(body[behind - start :], 0)
+    return Oddity(
+        SECOND if rescue >= 0 else GARBAGE,
+        behind,
+        start + len(body),
+        behind + rescue if rescue >= 0 else -1,
+        *_links(body),
+    )
+
+
+def _classify(rest: bytes, at: int) -> Oddity:
+    rescue = _whole_record(rest, 1)
+    if rescue >= 0:
+        return Oddity(GLUED, at, at + len(rest), at + rescue, *_links(rest))
+    kind = TORN if rest.lstrip().startswith(b"{") else GARBAGE
+    return Oddity(kind, at, at + len(rest), -1, *_links(rest))
+
+
+def _whole_record(rest: bytes, since: int) -> int:
+    """Where a record begins that is whole to the end of the line, or -1."""
+    for match in _RECORD_START.finditer(rest, since):
         try:
-            value = json.loads(rest[offset:].decode("utf-8", "replace"))
+            value = json.loads(rest[match.start() :].decode("utf-8", "replace"))
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
-            return Oddity(SECOND if second else GLUED, at, end, at + offset, *_links(rest))
-    kind = TORN if rest.lstrip().startswith(b"{") else GARBAGE
-    return Oddity(kind, at, end, -1, *_links(rest))
+            return match.start()
+    return -1
 
 
 def _links(rest: bytes) -> tuple[str, str]:

@@ -112,12 +112,12 @@ def streamed(records: list[Record]) -> list[Record]:
     by_uuid = {record.uuid: record for record in chained}
     if keeps:
         return chained + others
-    ends = [record.uuid for record in chained if not record.sidechain][-1:] + ([pointer] if pointer else [])
-    wanted: set[str] = set()
-    for uuid in ends:
-        if not _mark(uuid, by_uuid, wanted):
+    last = next((record for record in reversed(chained) if not record.sidechain), None)
+    wanted: set[int] = set()
+    for end in (last, by_uuid.get(pointer)):
+        if not _mark(end, by_uuid, wanted):
             return _in_order(chained, others)
-    return _in_order([record for record in chained if record.uuid in wanted], others)
+    return _in_order([record for record in chained if record.start in wanted], others)
 
 
 _TORN = "torn"
@@ -131,11 +131,14 @@ def _in_order(chained: list[Record], others: list[Record]) -> list[Record]:
     return sorted(chained + others, key=lambda record: record.start)
 
 
-def _mark(uuid: str, by_uuid: dict[str, Record], wanted: set[str]) -> bool:
-    """Add the chain from uuid to the root; False when a parent is missing."""
-    current = by_uuid.get(uuid)
-    while current is not None and current.uuid not in wanted:
-        wanted.add(current.uuid)
+def _mark(end: Record | None, by_uuid: dict[str, Record], wanted: set[int]) -> bool:
+    """Add where the records from end to the root begin; False when a parent is missing.
+
+    Of records with one uuid the last is the one that is read.
+    """
+    current = end
+    while current is not None and current.start not in wanted:
+        wanted.add(current.start)
         if not current.parent:
             return True
         if current.parent not in by_uuid:

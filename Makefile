@@ -1,0 +1,56 @@
+# Two commands do all the set-up on a fresh machine: `make up` runs Coffer, `make test` passes the tests.
+# Both make .venv themselves; nothing is installed outside this folder.
+
+PYTHON ?= python3
+BIN := .venv/bin
+WORKERS ?= 2
+
+.PHONY: up test lint types unit lab bench quality conformance fixtures clean
+
+up: .venv/run.stamp
+	@$(BIN)/coffer up
+
+test: lint types unit lab
+
+lint: .venv/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/dev.stamp
+	$(BIN)/mypy
+
+# The tests that need no client.
+unit: .venv/dev.stamp
+	$(BIN)/python -m pytest -q -n $(WORKERS) --ignore tests/lab
+
+# The tests on the real clients; with CI=true a missing client is a failure.
+lab: .venv/dev.stamp
+	$(BIN)/python tests/lab/install.py
+	$(BIN)/python -m pytest -q -n $(WORKERS) tests/lab
+
+bench: .venv/dev.stamp
+	$(BIN)/python -m bench
+
+# How good the estimates are, over every transcript that is at hand.
+quality: .venv/dev.stamp
+	$(BIN)/python -m tools.quality
+
+# The view against the real client with many more damaged transcripts than `make lab` takes.
+conformance: .venv/dev.stamp
+	$(BIN)/python tests/lab/install.py
+	COFFER_CONFORMANCE_SEEDS=$${SEEDS:-400} $(BIN)/python -m pytest -q -n $(WORKERS) tests/lab/test_view_conformance.py
+
+# Make the lab's own transcripts again, with the real clients.
+fixtures: .venv/dev.stamp
+	$(BIN)/python tests/lab/install.py
+	$(BIN)/python -m tests.lab.make_claude_fixtures
+	$(BIN)/python -m tests.lab.make_codex_fixtures
+
+clean:
+	rm -rf .venv .lab .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.venv/run.stamp: pyproject.toml tools/venv.py
+	@$(PYTHON) tools/venv.py run
+
+.venv/dev.stamp: pyproject.toml tools/venv.py
+	@$(PYTHON) tools/venv.py dev
