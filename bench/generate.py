@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bench.words import FILES, code, output, prompt, words
+from bench.words import FILES, code, numbered, output, prompt, words
 
 MODEL = "claude-opus-4-6"
 FOLDER = "/home/dev/project"
@@ -43,7 +43,7 @@ class Mix:
 LARGE_RESULTS = Mix((9_000, 22_000, 60_000), (3_000, 9_000, 18_000))
 """About 6 KB a record: the mix on which the budgets were set."""
 SMALL_RECORDS = Mix((600, 1_200, 4_000, 9_000), (600, 3_000, 9_000), 4, 0.2, 0.7)
-"""About 2.5 KB a record, a fifth of the texts not ASCII: the average of real transcripts of 2.0.64 to 2.1.229."""
+"""About 2.5 KB a record, a fifth of the texts not ASCII: the average of real transcripts (2.0 to 2.1.229)."""
 
 
 class _Writer:
@@ -195,13 +195,13 @@ def _read(made: _Writer) -> _Call:
         "startLine": 1,
         "totalLines": 900,
     }
-    return _Call("Read", {"file_path": path}, text, {"type": "text", "file": file})
+    return _Call("Read", {"file_path": path}, numbered(text, 1), {"type": "text", "file": file})
 
 
 def _edit(made: _Writer) -> _Call:
     path, old = made.random.choice(FILES), code(made.random, 600)
     new = old.replace("None", "{}")
-    shown = f"The file {path} has been updated. Here's the result of running `cat -n`:\n{code(made.random, 700)}"
+    shown = f"The file {path} has been updated. Here it is:\n{numbered(code(made.random, 600), 40)}"
     patch = {
         "oldStart": 1,
         "oldLines": 12,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
-WORDS = (
-    "the quick session parser handles tool results before pruning and keeps every parent link intact while the "
-    "guard watches file growth and token use across long turns so that nothing is lost when a reload happens "
-    "between two prompts error warning build test module function class import return value index"
-).split()
-FOREIGN = "résumé naïve – “quoted” … größer → ✓ 会话 解析 сессия ошибка ツール 結果 🙂".split()
+_ENGLISH = """
+the quick session parser handles tool results before pruning and keeps every parent link intact while the
+guard watches file growth and token use across long turns so that nothing is lost when a reload happens
+between two prompts error warning build test module function class import return value index
+"""
+_FOREIGN = "résumé naïve – “quoted” … größer → ✓ 会话 解析 сессия ошибка ツール 結果 🙂"
+WORDS = _ENGLISH.split()
+FOREIGN = _FOREIGN.split()
 CODE = """\
 def process_item(item, config=None):
     if config is None:
@@ -43,14 +45,18 @@ def words(random: Random, count: int, foreign: float = 0.0) -> str:
 
 
 def code(random: Random, size: int) -> str:
-    """Code of about that many bytes, numbered as Claude Code shows a file that was read."""
-    pieces, made, first = [], 0, random.randint(1, 500)
+    """Code of that many bytes."""
+    pieces, made = [], 0
     while made < size:
         piece = CODE.replace("process_item", f"process_{random.choice(WORDS)}_{random.randint(0, 9_999)}")
         pieces.append(piece)
         made += len(piece)
-    lines = "".join(pieces)[:size].split("\n")
-    return "\n".join(f"{first + number:>6}→{line}" for number, line in enumerate(lines))
+    return "".join(pieces)[:size]
+
+
+def numbered(text: str, first: int) -> str:
+    """A file's text as Claude Code shows it to the model."""
+    return "\n".join(f"{first + line:>6}→{said}" for line, said in enumerate(text.split("\n")))
 
 
 def output(random: Random, count: int, foreign: float = 0.0) -> str:

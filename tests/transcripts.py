@@ -116,7 +116,7 @@ class Claude:
     ) -> str:
         """A record of the chain; its name. parent: a name, None for a root. at: seconds since the start."""
         self.counted += 1
-        name = name or f"r{self.counted}"
+        name = name or f"auto{self.counted}"
         self.clock = self.clock + _MINUTE if at is None else at
         above = self.leaf if parent == PARENT else uid(parent) if parent is not None else None
         envelope: Json = {
@@ -188,8 +188,9 @@ class Claude:
 
 @dataclass(slots=True)
 class Codex:
-    """A rollout of Codex, without ordinals: no reader of ours uses them."""
+    """A rollout of Codex, without ordinals: no reader of ours uses them. ids: older clients wrote none."""
 
+    ids: bool = True
     lines: list[bytes] = field(default_factory=list)
     clock: float = 0.0
 
@@ -209,12 +210,18 @@ class Codex:
         self.add("turn_context", cwd="/work/tide", model=model, **more)
 
     def message(self, role: str, said: str, **more: Any) -> None:
-        self.add("response_item", **codex_message(role, said), **more)
+        self.add("response_item", **codex_message(role, said), **self._id(role == "assistant"), **more)
 
-    def call(self, identity: str, arguments: str = "{}", name: str = "shell", **more: Any) -> None:
-        self.add(
-            "response_item", type="function_call", name=name, arguments=arguments, call_id=identity, **more
-        )
+    def call(self, identity: str, arguments: str = "{}", name: str = "shell") -> None:
+        said = {"type": "function_call", "name": name, "arguments": arguments, "call_id": identity}
+        self.add("response_item", **said, **self._id())
+
+    def reasoning(self, summary: str = "") -> None:
+        said = [{"type": "summary_text", "text": summary}] if summary else []
+        self.add("response_item", type="reasoning", summary=said, encrypted_content="gAAA", **self._id())
+
+    def _id(self, has_one: bool = True) -> Json:  # noqa: FBT001, FBT002  (a fact, not an option)
+        return {"id": f"item_{len(self.lines)}"} if has_one and self.ids else {}
 
     def output(self, identity: str, said: object = "done") -> None:
         self.add("response_item", type="function_call_output", call_id=identity, output=said)
@@ -275,7 +282,7 @@ def _words(item: Item | Context, data: bytes, agent: Agent) -> str:
     said = agent.content(item, line)
     match item.kind:
         case "tool_use":
-            return f"call {said.get('id') or said.get('call_id')}"
+            return f"call {said.get('call_id') or said.get('id')}"
         case "tool_result":
             content = said.get("content", said.get("output"))
             return f"result {said.get('tool_use_id') or said.get('call_id')}: {content}"

@@ -79,7 +79,11 @@ def _install(target):
 
 
 def _has_pip():
-    return subprocess.call([VENV_PYTHON, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.call([VENV_PYTHON, "-m", "pip", "--version"], **quiet) == 0
+
+
+_LINK = r'href="([^"]+/(pip-(\d+)\.(\d+)(?:\.(\d+))?-py3-none-any\.whl)#sha256=([0-9a-f]{64}))"'
 
 
 def _fetch_pip(folder):
@@ -87,11 +91,11 @@ def _fetch_pip(folder):
     index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/") + "/pip/"
     try:
         page = urllib.request.urlopen(index, timeout=60).read().decode("utf-8")
-        links = re.findall(r'href="([^"]+/(pip-(\d+)\.(\d+)(?:\.(\d+))?-py3-none-any\.whl)#sha256=([0-9a-f]{64}))"', page)
+        links = re.findall(_LINK, page)
         newest = max(links, key=lambda link: tuple(int(part or 0) for part in link[2:5]))
         content = urllib.request.urlopen(urllib.parse.urljoin(index, newest[0]), timeout=120).read()
     except (urllib.error.URLError, ValueError, OSError) as error:
-        sys.exit("This Python has no pip, and fetching it from %s failed: %s. Install python3-venv." % (index, error))
+        sys.exit("This Python has no pip, and %s gave none: %s. Install python3-venv." % (index, error))
     if hashlib.sha256(content).hexdigest() != newest[5]:
         sys.exit("The pip wheel from %s has a wrong hash; nothing was installed." % index)
     path = os.path.join(folder, newest[1])

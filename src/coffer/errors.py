@@ -98,3 +98,129 @@ class NotAFile(CofferError):
 
     def __init__(self, path: str, what: str) -> None:
         super().__init__(f"{path} is {what}, not a transcript. Name a .jsonl file or a session id.")
+
+
+class SessionLive(CofferError):
+    """A session that a client has open, or may have open."""
+
+    exit_code = 10
+
+    def __init__(self, session: str, holder: str) -> None:
+        super().__init__(
+            f"Session {session} is open: {holder}. Nothing was written; a running client would lose track of "
+            "its own file. Close it (or wait until it has been quiet for 10 minutes), then try again."
+        )
+
+
+class AgentNotPrunable(CofferError):
+    """An agent whose transcripts Coffer only reads."""
+
+    exit_code = 11
+
+    def __init__(self, agent: str) -> None:
+        super().__init__(
+            f"{agent} sessions can be shown but not pruned: their forks read the parent's file by byte offsets, "
+            "so a shorter parent would change other sessions. Nothing was written."
+        )
+
+
+class FileMoved(CofferError):
+    """A file that changed between reading and writing."""
+
+    exit_code = 12
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} changed while it was being worked on. Nothing was written. Try again.")
+
+
+class LawBroken(CofferError):
+    """A plan whose result would not be what it says."""
+
+    exit_code = 13
+
+    def __init__(self, law: str, found: str) -> None:
+        super().__init__(
+            f"The prune would break a law, so nothing was written. Law: {law}. Found: {found}. "
+            "This is a fault of Coffer's; a milder prescription (-rx gentle) may do."
+        )
+
+
+class ReceiptNotFound(CofferError):
+    """No receipt of that id, or none that can be undone."""
+
+    exit_code = 14
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} Nothing was changed. `coffer receipts` lists them.")
+
+
+class ReceiptForeign(CofferError):
+    """A receipt that another machine wrote."""
+
+    exit_code = 15
+
+    def __init__(self, receipt: str) -> None:
+        super().__init__(
+            f"Receipt {receipt} was written on another machine; its backup lies there. Nothing was changed."
+        )
+
+
+class PrunedContentMissing(CofferError):
+    """Pruned content or a backup that is not where it was put."""
+
+    exit_code = 16
+
+    def __init__(self, what: str, path: str, reason: str) -> None:
+        super().__init__(
+            f"{what} can't be brought back: {path} is missing or damaged ({reason}). Nothing was changed."
+        )
+
+
+class RestoreNotFound(CofferError):
+    """No pruned content of that id."""
+
+    exit_code = 17
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"No pruned content has an id that starts with “{name}”. The id stands in the stub.")
+
+
+class RestoreAmbiguous(CofferError):
+    """An id that fits several pieces of pruned content."""
+
+    exit_code = 4
+
+    def __init__(self, name: str, candidates: list[str]) -> None:
+        super().__init__(f"“{name}” fits {len(candidates)} pieces of pruned content. Give more of the id.")
+
+
+class WriteFailed(CofferError):
+    """A write that the system refused: a full disk, a folder that may not be written."""
+
+    exit_code = 18
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path} can't be written: {reason}. The file is as it was.")
+
+
+class Busy(CofferError):
+    """Another Coffer that works on the same file."""
+
+    exit_code = 19
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"Another coffer is working on {path}. Nothing was written. Try again when it is done."
+        )
+
+
+class ChangedSince(CofferError):
+    """A file whose pruned part was changed by somebody else, so that undoing would lose that."""
+
+    exit_code = 20
+
+    def __init__(self, path: str, backup: str) -> None:
+        super().__init__(
+            f"{path} was rewritten since, not only appended to: undoing would lose what was changed. "
+            f"Nothing was written. The original lies at {backup}."
+        )

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from coffer.core.attachments import is_silent, texts
-from coffer.core.dialect import INTERRUPTIONS, NO_CONTENT
+from coffer.core.dialect import INTERRUPTIONS, MARKER, NO_CONTENT, REMINDER_BEGIN, REMINDER_END
 from coffer.core.json_lines import Found, Oddity, keep_valid_fields, objects
 from coffer.core.record import (
     LONGEST_COMMAND,
@@ -62,6 +62,9 @@ class _Input(Struct, gc=False):
     url: str = ""
     pattern: str = ""
     description: str = ""
+    offset: Raw = Raw(b"")
+    limit: Raw = Raw(b"")
+    pages: Raw = Raw(b"")
 
 
 class _Usage(Struct, gc=False):
@@ -210,7 +213,7 @@ def _length(raw: Raw) -> int:
 
 def _text(text: str) -> Block:
     if len(text) > _LONGEST_MARK:
-        return Block("text", utf8_size(text), blank=text.isspace())
+        return Block("text", utf8_size(text), blank=text.isspace(), digest=hash(text))
     return Block(
         "text",
         utf8_size(text),
@@ -239,7 +242,8 @@ def _block(part: _Part) -> Block:
         case "redacted_thinking":
             return Block("redacted_thinking", utf8_size(part.data or ""), signature=len(part.data or ""))
         case "image" | "document":
-            return Block(part.type, images=1, media=_media(part))
+            digest = hash(bytes(part.source.data)) if part.source else 0
+            return Block(part.type, images=1, media=_media(part), digest=digest)
         case _:
             return Block(part.type, _length(part.input), id=part.id or part.tool_use_id, name=part.name)
 
@@ -258,22 +262,34 @@ def _call(part: _Part) -> Block:
         "" if path else fields.command or fields.url or fields.pattern or fields.path or fields.description
     )
     size = _length(part.input) + len(part.name)
-    return Block("tool_use", size, id=part.id, name=part.name, path=path, command=command[:LONGEST_COMMAND])
+    return Block(
+        "tool_use",
+        size,
+        id=part.id,
+        name=part.name,
+        path=path,
+        command=command[:LONGEST_COMMAND],
+        partial=any(_length(raw) for raw in (fields.offset, fields.limit, fields.pages)),
+        digest=hash(bytes(part.input)),
+    )
 
 
 def _result(part: _Part) -> Block:
-    size, images, media, nontext = 0, 0, 0, False
+    size, images, media, nontext, digest, reminder = 0, 0, 0, False, 0, 0
     content = part.content
     if isinstance(content, str):
-        size = utf8_size(content)
+        size, digest = utf8_size(content), hash(content)
+        reminder = _reminder(content)
     else:
         for inner in content or ():
             if inner.type == "text":
                 size += utf8_size(inner.text) if isinstance(inner.text, str) else 0
+                digest = hash((digest, inner.text))
                 continue
             nontext = True
             images += inner.type in ("image", "document")
             media += _media(inner)
+            digest = hash((digest, bytes(inner.source.data) if inner.source else b""))
     return Block(
         "tool_result",
         size,
@@ -282,7 +298,16 @@ def _result(part: _Part) -> Block:
         media=media,
         error=bool(part.is_error),
         nontext=nontext,
+        digest=digest,
+        reminder=reminder,
     )
+
+
+def _reminder(content: str) -> int:
+    """A digest of the system reminder that a result ends with, 0 for none."""
+    if not content.endswith((REMINDER_END, REMINDER_END + "\n")):
+        return 0
+    return hash(content[content.rfind(REMINDER_BEGIN) :].strip())
 
 
 def _detail(line: _Line) -> Detail | None:
@@ -318,7 +343,8 @@ def _attached(raw: Raw) -> Attached:
     kind, event, call = (str(payload.get(name) or "") for name in ("type", "hookEvent", "toolUseID"))
     said = texts(kind, payload)
     size = sum(utf8_size(text) for text in said) if said else _length(raw)
-    return Attached(kind, event, call, size, is_silent(kind, payload))
+    bundle = any(MARKER in text for text in said)
+    return Attached(kind, event, call, size, is_silent(kind, payload), hash(tuple(said)), bundle)
 
 
 def _boundary(said: _Compaction) -> Boundary:

@@ -15,6 +15,9 @@ from coffer.disk.live import Holder
 from coffer.work.inspect import Report
 from coffer.work.report import by_age, by_kind
 
+_WHAT, _NUMBERS, _NARROWEST = 26, 28, 16
+"""Widths in characters: the column "what", what the number columns take, the least for a text."""
+
 _TITLES = {"claude": "Claude Code", "codex": "Codex"}
 
 
@@ -90,20 +93,25 @@ def _tables(screen: Console, report: Report, top: int) -> None:
         if found:
             rows = table(title, key, "tokens", right=("tokens",))
             for name, amount in found:
-                rows.add_row(cell(name), plain.tokens(amount))
+                rows.add_row(cell(name, max(_NARROWEST, screen.width - _NUMBERS)), plain.tokens(amount))
             screen.print(rows)
             screen.print()
     if report.largest:
         rows = table("Largest", "what", "tokens", "turns ago", "about", right=("tokens", "turns ago"))
         for part, amount, about in report.largest[:top]:
             what = f"{part.label}: {part.tool}" if part.tool else part.label
-            rows.add_row(cell(what, 40), plain.tokens(amount), str(report.turns - part.turn), cell(about, 60))
+            rows.add_row(
+                cell(what, _WHAT),
+                plain.tokens(amount),
+                str(report.turns - part.turn),
+                cell(about, max(_NARROWEST, screen.width - _WHAT - _NUMBERS)),
+            )
         screen.print(rows)
         screen.print()
 
 
 def _ages(screen: Console, report: Report) -> None:
-    rows = table("By age", "since", "tokens", right=("tokens",))
+    rows = table("By age", "came", "tokens", right=("tokens",))
     for name, amount in by_age(report).items():
         rows.add_row(name, plain.tokens(amount))
     screen.print(rows)

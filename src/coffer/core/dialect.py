@@ -25,3 +25,10 @@ ALIASES = {
     "Task": "Agent",
 }
 """Former tool names that 2.1.197 sends under the present one."""
+MARKER = "<!-- __cozempic_behavioral_digest__: true -->"
+"""Stands in Coffer's own injected bundle (fixed name, DESIGN section 4)."""
+BOUND_THINKING = ("claude-fable-5", "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5")
+"""Models whose thinking is bound to all that stands before it: a changed prefix makes it invalid (Anthropic's
+documentation, "preserved thinking"; the scripted server's rule `thinking_bound`)."""
+REMINDER_BEGIN, REMINDER_END = "<system-reminder>", "</system-reminder>"
+"""Between them stand the client's reminders, also inside results."""

@@ -39,6 +39,8 @@ class Block(Struct, frozen=True, gc=False):
     placeholder: the client's own "(no content)".
     interruption: the client's own "[Request interrupted …]". valid: False for a text that is no string.
     signature: characters of a thinking block's signature. nontext: a result whose list holds more than text.
+    partial: a call that asks for a part of a file. digest: equal for equal contents, reminder: for equal
+    system reminders at the end of a result (0: none), both within one process only.
     """
 
     kind: str
@@ -57,6 +59,9 @@ class Block(Struct, frozen=True, gc=False):
     signature: int = 0
     error: bool = False
     nontext: bool = False
+    partial: bool = False
+    digest: int = 0
+    reminder: int = 0
 
     @property
     def signed(self) -> bool:
@@ -67,6 +72,8 @@ class Block(Struct, frozen=True, gc=False):
 class Attached(Struct, frozen=True, gc=False):
     """The payload of an `attachment` record. size: UTF-8 bytes of its texts that the model reads.
 
+    digest: equal for equal texts, within one process only. bundle: it is Coffer's own (the fixed marker).
+
     silent: it leaves no word in a request. call: the tool_use or hook run that it belongs to.
     """
 
@@ -75,6 +82,8 @@ class Attached(Struct, frozen=True, gc=False):
     call: str = ""
     size: int = 0
     silent: bool = False
+    digest: int = 0
+    bundle: bool = False
 
 
 class Boundary(Struct, frozen=True, gc=False):

@@ -1,0 +1,97 @@
+"""`python -m bench`: measure all rows and write bench/RESULTS.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+
+from bench import peer
+from bench.files import STORE, fresh_copy, made, placed
+from bench.measure import Command, in_turns
+from bench.results import Result, draw, write
+from bench.rows import COFFER, FILE, FLOOR_TIMES, FLOORS, PEER, PYTHON, ROWS, Row
+
+
+class Bench:
+    """Where commands run, and by which programs. home: a temporary one, removed at the end."""
+
+    def __init__(self, home: Path, *, with_peer: bool) -> None:
+        self.home = home
+        self.programs = {PYTHON: sys.executable, COFFER: str(Path(sys.executable).with_name("coffer"))}
+        if with_peer:
+            self.programs[PEER] = str(peer.installed())
+        self.environment = {
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(home),
+            "TMPDIR": str(home),
+            "LANG": "C.UTF-8",
+            "PYTHONPYCACHEPREFIX": str(STORE / "pyc"),
+        }
+
+    def command(self, row: Row, program: str, arguments: tuple[str, ...]) -> Command:
+        """The command of one side of a row."""
+        environment = self.environment | (peer.QUIET if program == PEER else {})
+        prepare, place = None, Path()
+        if row.file is not None:
+            path = made(row.file)
+            place = placed(path, self.home)
+            if row.changes:
+                place = self.home / ".claude" / "projects" / f"-home-dev-{program}" / place.name
+                prepare = partial(fresh_copy, path, place)
+        filled = tuple(str(place) if argument == FILE else argument for argument in arguments)
+        exits = row.exits if program == COFFER else (0,)
+        return Command((self.programs[program], *filled), environment, self.home, exits, prepare)
+
+    def exists(self, name: str) -> bool:
+        """Whether Coffer has a command of that name."""
+        asked = [self.programs[COFFER], name, "--help"]
+        return subprocess.run(asked, env=self.environment, capture_output=True, check=False).returncode == 0
+
+    def measured(self, row: Row) -> Result:
+        """Run both sides of a row in turns."""
+        commands = []
+        built = not row.needs or self.exists(row.needs)
+        if built:
+            commands.append(self.command(row, COFFER, row.arguments))
+        if row.against and row.against[0] in self.programs:
+            commands.append(self.command(row, row.against[0], row.against[1:]))
+        runs = in_turns(commands, row.times)
+        ours = runs.pop(0) if built else None
+        return Result(row, ours, runs[0] if runs else None)
+
+    def floors(self) -> dict[str, float]:
+        """The floors, in a process of their own."""
+        script = Path(__file__).with_name("floors.py")
+        asked = [sys.executable, str(script), str(made(FLOORS)), str(FLOOR_TIMES)]
+        said = subprocess.run(asked, env=self.environment, capture_output=True, text=True, check=True)
+        seconds: dict[str, float] = json.loads(said.stdout)
+        return seconds
+
+
+def main() -> None:
+    with_peer = os.environ.get("PEER") == "1"
+    before = os.getloadavg()[0]
+    STORE.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="home-", dir=STORE) as folder:
+        bench = Bench(Path(folder), with_peer=with_peer)
+        console = Console(stderr=True)
+        results = []
+        for row in ROWS:
+            console.print(f"measuring: {row.name}")
+            results.append(bench.measured(row))
+        peer.check_quiet(bench.home)
+        console.print("measuring: floors")
+        floors = bench.floors()
+    draw(results, floors)
+    write(results, floors, (before, os.getloadavg()[0]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""What a prune would do, as one value: printed by the dry run, checked by the laws, carried out.
+
+An action names a record and what happens to it. Strategies propose; `settle` makes a plan of their proposals:
+the first strategy that claims something has it, a dropped record needs no other action, and what a client can
+still name as a parent is never dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from coffer.core.record import Record
+
+
+class Worth(IntEnum):
+    """How little is lost when something goes; the first goes first."""
+
+    NOTHING = 0
+    """Never reaches the model."""
+    SUPERSEDED = 1
+    """A later successful state says the same or more."""
+    REPEATED = 2
+    """The same stands elsewhere, later."""
+    OBTAINABLE = 3
+    """The file on disk is unchanged; reading it gives the same."""
+    STALE = 4
+    """Old; restored by its id if it is needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Remove a record; its children hang on its nearest surviving ancestor."""
+
+    record: Record
+    worth: Worth
+    why: str = ""
+    tokens: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Remove one block of a record that keeps others."""
+
+    record: Record
+    index: int
+    worth: Worth
+    why: str = ""
+    tokens: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """Replace a block's content by a line that says what was there and how to get it back.
+
+    keep: characters of the beginning and of the end that stay (a result that is too long, not one that is
+    old). note: what was there, in few words.
+    """
+
+    record: Record
+    index: int
+    worth: Worth
+    note: str
+    why: str = ""
+    keep: tuple[int, int] = (0, 0)
+    tokens: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trim:
+    """Remove a record's `toolUseResult`, which the model never sees."""
+
+    record: Record
+    worth: Worth = Worth.NOTHING
+    why: str = ""
+    tokens: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Remove the system reminder that a result ends with."""
+
+    record: Record
+    index: int
+    worth: Worth = Worth.REPEATED
+    why: str = ""
+    tokens: float = 0.0
+
+
+Action = Drop | Cut | Stub | Trim | Strip
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """An action with the strategy that proposes it. Actions of one group are done together or not at all."""
+
+    strategy: str
+    action: Action
+    group: str = ""
+
+
+@dataclass(slots=True)
+class Plan:
+    """Settled actions. left_out: strategies whose actions would break a law, with the law."""
+
+    actions: list[Proposed] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing would change."""
+        return not self.actions
+
+    def dropped(self) -> set[int]:
+        """Where the dropped records begin."""
+        return {item.action.record.start for item in self.actions if isinstance(item.action, Drop)}
+
+    def edits(self) -> dict[int, list[Action]]:
+        """Actions that change a record and keep it, by where it begins."""
+        found: dict[int, list[Action]] = {}
+        for item in self.actions:
+            if not isinstance(item.action, Drop):
+                found.setdefault(item.action.record.start, []).append(item.action)
+        return found
+
+    def without(self, strategy: str, reason: str) -> Plan:
+        """The plan without one strategy's actions."""
+        kept = [item for item in self.actions if item.strategy != strategy]
+        return Plan(kept, {**self.left_out, strategy: reason})
+
+    def tokens(self) -> float:
+        """Estimated tokens that go."""
+        return sum(item.action.tokens for item in self.actions)
+
+    def strategies(self) -> list[str]:
+        """The strategies that do something, in order."""
+        return list(dict.fromkeys(item.strategy for item in self.actions))
+
+
+def settle(proposals: Iterable[Proposed], nameable: frozenset[str], limit: float) -> Plan:
+    """One plan of all proposals; limit: how many tokens of the view may go at most.
+
+    The first proposal for a place has it. A group goes as a whole or stays as a whole. Where the limit is
+    reached, the least worth goes first and the rest stays.
+    """
+    claimed: dict[tuple[int, int], str] = {}
+    units: list[list[Proposed]] = []
+    for unit in _units(proposals):
+        places = [_place(item.action) for item in unit]
+        refused = any(
+            isinstance(item.action, Drop) and item.action.record.uuid in nameable and item.action.record.uuid
+            for item in unit
+        )
+        starts = {start for start, _ in places}
+        if refused or any(_is_taken(place, claimed) for place in places):
+            continue
+        if any(slot == _WHOLE for _, slot in places) and any(start in starts for start, _ in claimed):
+            continue
+        claimed.update(dict.fromkeys(places, unit[0].strategy))
+        units.append(unit)
+    return Plan([item for unit in _within(units, limit) for item in unit])
+
+
+_WHOLE, _SIDECAR = -1, -2
+
+
+def _place(action: Action) -> tuple[int, int]:
+    match action:
+        case Drop():
+            return (action.record.start, _WHOLE)
+        case Trim():
+            return (action.record.start, _SIDECAR)
+        case _:
+            return (action.record.start, action.index)
+
+
+def _is_taken(place: tuple[int, int], claimed: dict[tuple[int, int], str]) -> bool:
+    return place in claimed or (place[0], _WHOLE) in claimed
+
+
+def _units(proposals: Iterable[Proposed]) -> list[list[Proposed]]:
+    units: dict[str, list[Proposed]] = {}
+    for number, item in enumerate(proposals):
+        units.setdefault(item.group or f"#{number}", []).append(item)
+    return list(units.values())
+
+
+def _within(units: Sequence[list[Proposed]], limit: float) -> list[list[Proposed]]:
+    sums = [sum(item.action.tokens for item in unit) for unit in units]
+    if sum(sums) <= limit:
+        return list(units)
+    order = sorted(range(len(units)), key=lambda i: (max(item.action.worth for item in units[i]), -sums[i]))
+    kept: set[int] = set()
+    spent = 0.0
+    for index in order:
+        if sums[index] <= 0 or spent + sums[index] <= limit:
+            spent += max(0.0, sums[index])
+            kept.add(index)
+    return [unit for index, unit in enumerate(units) if index in kept]

@@ -1,0 +1,186 @@
+"""Carry out a plan on bytes: each line is carried, dropped, or changed where an action says so.
+
+Lines that nothing happens to are not parsed and not re-serialised. In a line whose parent was dropped exactly
+those bytes are replaced that name the parent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from coffer.core.dialect import REMINDER_BEGIN
+from coffer.core.plan import Action, Cut, Plan, Strip, Stub, Trim
+from coffer.core.record import Record
+from coffer.core.stub import stub_line
+from coffer.core.transcript import CHAINED, Transcript
+
+ID_LENGTH = 10
+"""Hexadecimal digits of a restore id."""
+_LONG_INPUT = 200
+"""Characters above which a string of a call's input is replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Content that a prune takes out: its sha256, its bytes (JSON of a block's content), where it was."""
+
+    id: str
+    content: bytes
+    uuid: str
+    index: int
+    note: str
+
+
+@dataclass(slots=True)
+class Rewrite:
+    """How to write a planned transcript: `line(record, bytes)` gives the new bytes, or None for a drop.
+
+    removed: uuid of each dropped record → its nearest surviving ancestor ("" for none). pieces: what was
+    taken out, in order, filled while lines are written.
+    """
+
+    drops: set[int]
+    edits: dict[int, list[Action]]
+    parents: dict[int, str]
+    removed: dict[str, str]
+    pieces: list[Piece] = field(default_factory=list)
+
+    def touches(self, record: Record) -> bool:
+        """Whether the record's line is not carried as it is."""
+        return record.start in self.drops or record.start in self.edits or record.start in self.parents
+
+    def line(self, record: Record, line: bytes) -> bytes | None:
+        """The new bytes of a touched record's line."""
+        if record.start in self.drops:
+            return None
+        if record.start in self.edits:
+            line = self._edited(record, line)
+        if record.start in self.parents:
+            line = _with_parent(line, record.parent, self.parents[record.start])
+        return line
+
+    def _edited(self, record: Record, line: bytes) -> bytes:
+        said = json.loads(line.decode("utf-8", "surrogateescape"))
+        cuts = []
+        for action in self.edits[record.start]:
+            match action:
+                case Trim():
+                    said.pop("toolUseResult", None)
+                case Cut(index=index):
+                    cuts.append(index)
+                case Strip(index=index):
+                    _change(said["message"], index, _stripped)
+                case Stub():
+                    self._stub(said["message"], action)
+                case _:
+                    raise AssertionError(action)
+        for index in sorted(cuts, reverse=True):
+            del said["message"]["content"][index]
+        return encode(said)
+
+    def _stub(self, message: dict[str, Any], stub: Stub) -> None:
+        def replaced(content: Any) -> Any:
+            piece = _piece(content, stub)
+            self.pieces.append(piece)
+            return _stubbed(content, stub, piece.id)
+
+        _change(message, stub.index, replaced)
+
+
+def rewrite(transcript: Transcript, plan: Plan) -> Rewrite:
+    """The rewrite that carries out a plan."""
+    drops = plan.dropped()
+    parents: dict[str, str] = {}
+    dropped: set[str] = set()
+    for record in transcript.records:
+        if record.uuid:
+            parents[record.uuid] = record.parent
+            if record.start in drops:
+                dropped.add(record.uuid)
+    kept_twice = {r.uuid for r in transcript.records if r.uuid and r.start not in drops}
+    dropped -= kept_twice  # another record carries the same uuid and stays: its children still find it
+    removed = {uuid: _ancestor(uuid, parents, dropped) for uuid in dropped}
+    relinked = {
+        record.start: removed[record.parent]
+        for record in transcript.records
+        if record.parent in removed and record.start not in drops and record.type in (*CHAINED, "progress")
+    }
+    return Rewrite(drops, plan.edits(), relinked, removed)
+
+
+def _ancestor(uuid: str, parents: dict[str, str], dropped: set[str]) -> str:
+    seen = {uuid}
+    current = parents.get(uuid, "")
+    while current in dropped and current not in seen:
+        seen.add(current)
+        current = parents.get(current, "")
+    return "" if current in dropped else current
+
+
+def _with_parent(line: bytes, old: str, new: str) -> bytes:
+    """The line with another parent; its other bytes stay where the parent is written in the usual way."""
+    written = json.dumps(new or None).encode()
+    pattern = re.compile(rb'("parentUuid"\s*:\s*)"' + re.escape(old.encode()) + rb'"')
+    if len(pattern.findall(line)) == 1:
+        return pattern.sub(lambda match: match[1] + written, line)
+    said = json.loads(line.decode("utf-8", "surrogateescape"))
+    said["parentUuid"] = new or None
+    return encode(said)
+
+
+def _change(message: dict[str, Any], index: int, change: Callable[[Any], Any]) -> None:
+    """Change the content of one block: a result's content, a call's input, a text."""
+    content = message["content"]
+    if isinstance(content, str):
+        message["content"] = change(content)
+        return
+    block = content[index]
+    field_name = {"tool_result": "content", "tool_use": "input", "text": "text"}[block["type"]]
+    block[field_name] = change(block.get(field_name))
+
+
+def _stripped(content: Any) -> Any:
+    if not isinstance(content, str) or REMINDER_BEGIN not in content:
+        return content
+    return content[: content.rfind(REMINDER_BEGIN)].rstrip("\n") or "(reminder)"
+
+
+def _piece(content: Any, stub: Stub) -> Piece:
+    data = encode(content)
+    digest = hashlib.sha256(data).hexdigest()
+    return Piece(digest, data, stub.record.uuid, stub.index, stub.note)
+
+
+def _stubbed(content: Any, stub: Stub, digest: str) -> Any:
+    line = stub_line(stub.note, len(encode(content)), digest[:ID_LENGTH])
+    if isinstance(content, dict):
+        return {
+            name: line if isinstance(value, str) and len(value) > _LONG_INPUT else value
+            for name, value in content.items()
+        }
+    head, tail = stub.keep
+    text = content if isinstance(content, str) else _joined(content)
+    if head + tail == 0 or len(text) <= head + tail:
+        return line
+    return f"{text[:head]}\n{line}\n{text[-tail:]}"
+
+
+def _joined(content: Any) -> str:
+    parts: Sequence[Any] = content if isinstance(content, list) else []
+    return "\n".join(
+        part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)
+    )
+
+
+def encode(value: Any) -> bytes:
+    """JSON as the client writes it; half a surrogate pair stays escaped, bytes that are no UTF-8 as they were."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":")).encode("ascii")

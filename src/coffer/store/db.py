@@ -1,0 +1,96 @@
+"""The SQLite file: receipts, and the index of pruned content."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+from coffer.store.home import Home
+
+PREPARED, DONE, UNDONE, FAILED = "prepared", "done", "undone", "failed"
+_BUSY_SECONDS = 10.0
+_COLUMNS = "id, kind, status, time, machine, agent, session, path, data"
+
+
+@dataclass(slots=True)
+class Receipt:
+    """What was done, when, to which file, and what undoing it needs. data: JSON by kind."""
+
+    id: str
+    kind: str
+    status: str
+    time: str
+    machine: str
+    agent: str
+    session: str
+    path: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def database(home: Home) -> Iterator[sqlite3.Connection]:
+    """An open database with its tables; commits at the end, rolls back on an error."""
+    home.make(home.root)
+    new = not home.database.exists()
+    connection = sqlite3.connect(home.database, timeout=_BUSY_SECONDS, isolation_level=None)
+    try:
+        if new:
+            os.chmod(home.database, 0o600)  # noqa: PTH101  (the mode of a file that sqlite has just made)
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+        if new or not _has_tables(connection):
+            connection.executescript(files("coffer.store").joinpath("schema.sql").read_text("utf-8"))
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    row = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'blob_refs'").fetchone()
+    return bool(row[0])
+
+
+def save(connection: sqlite3.Connection, receipt: Receipt) -> None:
+    """Insert a receipt, or replace it by its id."""
+    connection.execute(
+        f"INSERT INTO receipts ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?) "  # noqa: S608  (a constant)
+        "ON CONFLICT (id) DO UPDATE SET status = excluded.status, data = excluded.data",
+        (
+            receipt.id,
+            receipt.kind,
+            receipt.status,
+            receipt.time,
+            receipt.machine,
+            receipt.agent,
+            receipt.session,
+            receipt.path,
+            json.dumps(receipt.data),
+        ),
+    )
+
+
+def receipts(connection: sqlite3.Connection, path: str | None = None) -> list[Receipt]:
+    """All receipts, or those of a file, newest first."""
+    where, values = ("WHERE path = ?", (path,)) if path is not None else ("", ())
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM receipts {where} ORDER BY time DESC, rowid DESC",  # noqa: S608  (constants)
+        values,
+    )
+    return [_receipt(row) for row in rows]
+
+
+def _receipt(row: tuple[str, ...]) -> Receipt:
+    name, kind, status, time, machine, agent, session, path, data = row
+    return Receipt(name, kind, status, time, machine, agent, session, path, json.loads(data))

@@ -1,0 +1,48 @@
+"""Coffer's own folder: `~/.coffer`, or COFFER_HOME. Nothing is made in it before something is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PRIVATE = 0o700
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The folder and the places in it (DESIGN section 4)."""
+
+    root: Path
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> Home:
+        """From COFFER_HOME, else below HOME."""
+        said = environment.get("COFFER_HOME")
+        return cls(Path(said) if said else Path(environment.get("HOME") or Path.home()) / ".coffer")
+
+    @property
+    def database(self) -> Path:
+        """Receipts, and where pruned content lies."""
+        return self.root / "coffer.db"
+
+    @property
+    def pruned(self) -> Path:
+        """Packs of pruned content."""
+        return self.root / "pruned"
+
+    @property
+    def backups(self) -> Path:
+        """Transcripts as they were, by receipt."""
+        return self.root / "backups"
+
+    @property
+    def locks(self) -> Path:
+        """One lock a transcript that is being written."""
+        return self.root / "locks"
+
+    def make(self, folder: Path) -> Path:
+        """Make one of the places, private to the user; its path."""
+        self.root.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        return folder

@@ -1,0 +1,269 @@
+"""Prune a session at rest: plan it, prove it, write it, and leave a receipt that can be undone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from coffer.core.chain import seconds
+from coffer.core.laws import Breach, Side, breaches, plan_breaches
+from coffer.core.plan import Plan, settle
+from coffer.core.record import ALWAYS, Record
+from coffer.core.rewrite import Rewrite, rewrite
+from coffer.core.scene import Care, Pair, Scene, scene
+from coffer.core.strategies.table import PRESCRIPTIONS, Prescription, proposals
+from coffer.core.view import View
+from coffer.disk.machine import machine_id
+from coffer.disk.places import Places
+from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
+from coffer.errors import AgentNotPrunable, FileMoved, LawBroken
+from coffer.store.db import DONE, FAILED, PREPARED, Receipt, database, save
+from coffer.store.home import Home
+from coffer.store.pruned import Content, put
+from coffer.work.inspect import Report, inspect
+from coffer.work.read import Opened, opened
+from coffer.work.rest import require_rest
+
+_CHUNK = 1 << 20
+
+
+@dataclass(slots=True)
+class Proposal:
+    """A plan for an opened session, with what it was made from."""
+
+    session: Opened
+    report: Report
+    scene: Scene
+    prescription: Prescription
+    plan: Plan
+    ticket: Ticket
+
+    @property
+    def tokens_after(self) -> int:
+        """Estimated tokens in the context after the prune."""
+        return max(0, round(self.report.tokens - self.plan.tokens()))
+
+
+@dataclass(slots=True)
+class Written:
+    """A new file that holds the pruned transcript, checked, not yet in place."""
+
+    size: int
+    digest: str
+    rewrite: Rewrite
+    breaches: list[Breach] = field(default_factory=list)
+
+
+def propose(
+    session: Opened, environment: Mapping[str, str], prescription: str, protect: Sequence[str] = ()
+) -> Proposal:
+    """The plan of a prescription. Raises AgentNotPrunable for an agent whose transcripts are only read."""
+    if session.agent.name != "claude":
+        raise AgentNotPrunable(session.agent.title)
+    chosen = PRESCRIPTIONS[prescription]
+    ticket = Ticket.of(session.source.path)
+    if ticket.size != session.source.size:
+        raise FileMoved(str(session.source.path))
+    report = inspect(session, environment, top=0)
+    view = session.agent.view(session.transcript, "")
+    looked = scene(
+        session.transcript,
+        view,
+        report.composition.parts,
+        Care(chosen.keep_turns, protect, _unchanged),
+    )
+    plan = settle(
+        (p for p in proposals(looked, chosen.strategies) if p.action.record.read == ALWAYS),
+        looked.nameable,
+        _limit(report, chosen),
+    )
+    return Proposal(session, report, looked, chosen, plan, ticket)
+
+
+def _limit(report: Report, chosen: Prescription) -> float:
+    return chosen.limit * sum(tokens for _, tokens in report.composition.parts)
+
+
+def _unchanged(pair: Pair) -> bool:
+    """Whether the file that a call read was not written since: reading it again gives the same."""
+    read = seconds(pair.result.record.time) if pair.result.record is not None else None
+    if not pair.path or read is None:
+        return False
+    try:
+        return os.stat(pair.path).st_mtime < read  # noqa: PTH116  (a path of a transcript, looked at, never opened)
+    except (OSError, ValueError):
+        return False
+
+
+def apply(proposal: Proposal, home: Home, places: Places, now: datetime | None = None) -> Receipt:
+    """Carry the plan out. The session must be at rest.
+
+    Raises SessionLive, Busy, FileMoved, LawBroken, WriteFailed; then the transcript is as it was.
+    """
+    about = proposal.session.transcript.about
+    with refusals(home.root):
+        home.make(home.locks)
+    with locked(home.locks, proposal.ticket.path):
+        require_rest(about, proposal.ticket, places)
+        receipt = _receipt(proposal, now or datetime.now(UTC))
+        with beside(proposal.ticket) as (path, file):
+            written = write_checked(proposal, path, file)
+            receipt.data |= _summary(proposal, written)
+            _keep(receipt, proposal, written, home)
+            backup = Path(receipt.data["backup"])
+            back_up(proposal.ticket, backup)
+            try:
+                carried = swap(proposal.ticket, path, file)
+            except Exception:
+                _finish(receipt, home, FAILED)
+                backup.unlink(missing_ok=True)
+                raise
+        receipt.data["carried"] = carried
+        _finish(receipt, home, DONE)
+    return receipt
+
+
+def _receipt(proposal: Proposal, now: datetime) -> Receipt:
+    return Receipt(
+        uuid.uuid4().hex[:10],
+        "prune",
+        PREPARED,
+        now.astimezone(UTC).isoformat(timespec="seconds"),
+        machine_id(),
+        proposal.session.agent.name,
+        proposal.report.session,
+        str(proposal.ticket.path),
+    )
+
+
+def _keep(receipt: Receipt, proposal: Proposal, written: Written, home: Home) -> None:
+    """Put away what goes, before anything is replaced."""
+    receipt.data["backup"] = str(home.backups / receipt.id / proposal.ticket.path.name)
+    pieces = [Content(piece.id, piece.content, piece.note) for piece in written.rewrite.pieces]
+    with refusals(home.root), database(home) as connection:
+        save(connection, receipt)
+        receipt.data["stored"] = put(connection, home, receipt.id, proposal.report.folder, pieces)
+
+
+def _finish(receipt: Receipt, home: Home, status: str) -> None:
+    receipt.status = status
+    with refusals(home.root), database(home) as connection:
+        save(connection, receipt)
+
+
+def _summary(proposal: Proposal, written: Written) -> dict[str, object]:
+    return {
+        "prescription": proposal.prescription.name,
+        "strategies": proposal.plan.strategies(),
+        "tokens_before": proposal.report.tokens,
+        "tokens_after": proposal.tokens_after,
+        "bytes_before": proposal.ticket.size,
+        "bytes_after": written.size,
+        "digest_after": written.digest,
+        "pieces": len(written.rewrite.pieces),
+        "removed": written.rewrite.removed,
+    }
+
+
+def write_checked(proposal: Proposal, path: Path, file: IO[bytes]) -> Written:
+    """Write the pruned transcript and prove it; strategies whose actions break a law are left out.
+
+    Raises LawBroken where no plan is left that holds.
+    """
+    before = proposal.scene.view
+    while True:
+        found = _plan_breaches(proposal)
+        if not found:
+            written = _write(proposal, file)
+            with refusals(path):
+                file.flush()
+            with _reopened(proposal, path) as (after, other):
+                found = breaches(Side(before, proposal.session.line), Side(after, other.line), proposal.plan)
+            if not found:
+                return written
+        strategy = next((breach.strategy for breach in found if breach.strategy), "")
+        if not strategy or strategy not in proposal.plan.strategies():
+            raise LawBroken(found[0].law, found[0].found)
+        proposal.plan = proposal.plan.without(strategy, f"{found[0].law}: {found[0].found}")
+        file.seek(0)
+        file.truncate()
+
+
+@contextmanager
+def _reopened(proposal: Proposal, path: Path) -> Iterator[tuple[View, Opened]]:
+    with opened(path) as other:
+        yield proposal.session.agent.view(other.transcript, proposal.scene.view.model), other
+
+
+def _plan_breaches(proposal: Proposal) -> list[Breach]:
+    entries = proposal.scene.entries
+    last = max((entry.turn for entry in entries), default=0)
+    tail = {e.item.record.start for e in entries if e.item.record and e.turn >= proposal.scene.tail}
+    latest = {e.item.record.start for e in entries if e.item.record and e.turn >= last}
+    limit = _limit(proposal.report, proposal.prescription)
+    return plan_breaches(proposal.plan, limit, tail, latest)
+
+
+def _write(proposal: Proposal, file: IO[bytes]) -> Written:
+    """Write the new bytes: stretches that nothing happens to are copied as they are."""
+    work = rewrite(proposal.session.transcript, proposal.plan)
+    out = _Out(file)
+    source, position = proposal.session.source, 0
+    with refusals(proposal.ticket.path):
+        for record in _touched(proposal.session.transcript.records, work):
+            out.copy(source.read, position, record.start)
+            new = work.line(record, source.read(record.start, record.end))
+            position = record.end
+            if new is None:
+                position = _behind_newline(source.read(record.end, record.end + 2), record.end)
+            else:
+                out.put(new)
+        out.copy(source.read, position, source.size)
+        if not out.ends_with_newline:
+            out.put(b"\n")
+    return Written(out.size, out.digest.hexdigest(), work)
+
+
+def _touched(records: Sequence[Record], work: Rewrite) -> Iterator[Record]:
+    return (record for record in records if work.touches(record))
+
+
+def _behind_newline(following: bytes, end: int) -> int:
+    if following.startswith(b"\r\n"):
+        return end + 2
+    return end + 1 if following.startswith(b"\n") else end
+
+
+_Read = Callable[[int, int], bytes]
+
+
+class _Out:
+    """The new file, with its size and digest as it grows."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.size = 0
+        self.digest = hashlib.sha256()
+        self.ends_with_newline = True
+
+    def put(self, data: bytes) -> None:
+        if data:
+            self._file.write(data)
+            self.digest.update(data)
+            self.size += len(data)
+            self.ends_with_newline = data.endswith(b"\n")
+
+    def copy(self, read: _Read, start: int, end: int) -> None:
+        while start < end:
+            data = read(start, min(end, start + _CHUNK))
+            if not data:
+                raise FileMoved(self._file.name)
+            self.put(data)
+            start += len(data)

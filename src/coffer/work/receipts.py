@@ -1,0 +1,39 @@
+"""Receipts: what was done, found again by id, by session, or as the last."""
+
+from __future__ import annotations
+
+from coffer.disk.machine import machine_id
+from coffer.errors import ReceiptForeign, ReceiptNotFound
+from coffer.store.db import DONE, PREPARED, Receipt, database, receipts
+from coffer.store.home import Home
+
+UNDOABLE = ("prune", "repair")
+
+
+def all_receipts(home: Home) -> list[Receipt]:
+    """All receipts, newest first; none on a machine that has no database yet."""
+    if not home.database.exists():
+        return []
+    with database(home) as connection:
+        return receipts(connection)
+
+
+def to_undo(home: Home, name: str) -> Receipt:
+    """The receipt that `name` means: the unique start of an id, or "" for the last that can be undone.
+
+    Raises ReceiptNotFound, ReceiptForeign.
+    """
+    every = all_receipts(home)
+    found = [item for item in every if item.id.startswith(name)] if name else every
+    open_ones = [item for item in found if item.kind in UNDOABLE and item.status in (DONE, PREPARED)]
+    if not open_ones:
+        if found and name:
+            raise ReceiptNotFound(
+                f"Receipt {found[0].id} is {found[0].kind} and {found[0].status}: nothing to undo."
+            )
+        raise ReceiptNotFound(f"No receipt starts with “{name}”." if name else "There is nothing to undo.")
+    if name and len(open_ones) > 1:
+        raise ReceiptNotFound(f"“{name}” fits {len(open_ones)} receipts.")
+    if open_ones[0].machine != machine_id():
+        raise ReceiptForeign(open_ones[0].id)
+    return open_ones[0]
