@@ -46,9 +46,12 @@ class Machine:
             "HOME": str(self.home),
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
+            "PYTHONIOENCODING": "utf-8:strict",  # as with any locale but C
             "TMPDIR": str(self.folder.parent),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
+        if "PYTHONPATH" in os.environ:
+            base["PYTHONPATH"] = os.environ["PYTHONPATH"]  # the code under test
         return base | self.environment
 
     def run(self, *arguments: str, **environment: str) -> Done:
@@ -64,7 +67,8 @@ class Machine:
             check=False,
         )
         self._judge(before, done.stderr)
-        return Done(done.stdout.decode(), done.stderr.decode(), done.returncode)
+        out, err = (said.decode("utf-8", "backslashreplace") for said in (done.stdout, done.stderr))
+        return Done(out, err, done.returncode)
 
     def on_terminal(self, *arguments: str, columns: int = 80, **environment: str) -> Done:
         """The same with a terminal as stdout and stderr."""

@@ -180,7 +180,7 @@ def _codex_shapes() -> bytes:
         5,
         None,
     )
-    shapes = (5, "x", None, [], [None], {"a": 1}, [{"type": "input_text", "text": 5}])
+    shapes: tuple[object, ...] = (5, "x", None, [], [None], {"a": 1}, [{"type": "input_text", "text": 5}])
     lines = []
     for kind in kinds:
         for shape in shapes:
@@ -202,13 +202,14 @@ def _foreign_fields() -> bytes:
         "parentUuid": made.leaf,
         "timestamp": "2027-01-01T00:00:00Z",
     }
-    for number, message in enumerate((5, "x", None, [], {"content": 5}, {"content": [None, 5, "x", {}]})):
+    messages: list[object] = [5, "x", None, [], {"content": 5}, {"content": [None, 5, "x", {}]}]
+    for number, message in enumerate(messages):
         made.raw(encode({**base, "uuid": f"{number}" * 36, "message": message}))
     for number, block in enumerate(
         ({"type": 5}, {"type": "tool_use", "input": [5]}, {"type": "tool_result"})
     ):
-        message = {"role": "assistant", "content": [block, {"type": "text", "text": {"a": 1}}]}
-        made.raw(encode({**base, "type": "assistant", "uuid": f"a{number}" * 18, "message": message}))
+        said = {"role": "assistant", "content": [block, {"type": "text", "text": {"a": 1}}]}
+        made.raw(encode({**base, "type": "assistant", "uuid": f"a{number}" * 18, "message": said}))
     return made.data
 
 

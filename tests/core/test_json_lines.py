@@ -208,7 +208,8 @@ def test_nesting_beyond_any_parser_keeps_the_chain(depth: int, pair: str, odd: s
     opening, closing = pair.split("|")
     nested = opening * depth + "1" + closing * depth
     for field in ("toolUseResult", "attachment", "message", "unknown"):
-        line = f'{{"type":"user","uuid":"u1",{odd}"parentUuid":"p1","{field}":{nested}}}'.encode()
+        kind = "attachment" if field == "attachment" else "user"
+        line = f'{{"type":"{kind}","uuid":"u1",{odd}"parentUuid":"p1","{field}":{nested}}}'.encode()
         (record,) = translate(line)
         assert isinstance(record, Record)
         assert (record.uuid, record.parent, record.end) == ("u1", "p1", 100 + len(line))

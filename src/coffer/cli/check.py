@@ -11,7 +11,9 @@ from coffer.cli import plain
 from coffer.cli.session import World, open_session, session_argument
 from coffer.core.check import Finding, Level, check
 from coffer.core.view import View
+from coffer.store.home import Home
 from coffer.work.read import Opened
+from coffer.work.repair import Repaired, repair
 
 FOUND = 1
 _SHOWN_PLACES = 5
@@ -20,13 +22,18 @@ _MARKS = {Level.FATAL: ("✗", "red"), Level.WARNING: ("!", "yellow"), Level.NOR
 
 @click.command()
 @session_argument
+@click.option("--fix", is_flag=True, help="Repair what can be repaired without loss; undo with the receipt.")
 @click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
-def command(session: str, as_machine: bool) -> None:  # noqa: FBT001
-    """Tell what is odd in a transcript, and what each oddity means for a resume. Changes nothing.
+def command(session: str, fix: bool, as_machine: bool) -> None:  # noqa: FBT001
+    """Tell what is odd in a transcript, and what each oddity means for a resume.
 
-    Exit code 0: a resume loses nothing. 1: something is lost or changed, or the client can't resume at all.
+    Changes nothing without --fix. Exit code 0: a resume loses nothing. 1: something is lost or changed, or the
+    client can't resume at all.
     """
     world = World.now()
+    if fix:
+        with open_session(session, world) as opened:
+            _report_repair(repair(opened, Home.of(world.environment), world.places), as_machine=as_machine)
     with open_session(session, world) as opened:
         view = opened.agent.view(opened.transcript, "")
         findings = check(opened.transcript, view)
@@ -36,6 +43,18 @@ def command(session: str, as_machine: bool) -> None:  # noqa: FBT001
             _print(opened, findings)
     if any(finding.level is not Level.NORMAL for finding in findings):
         sys.exit(FOUND)
+
+
+def _report_repair(done: Repaired, *, as_machine: bool) -> None:
+    """On stderr where JSON is wanted, so that stdout stays one document."""
+    for fix in done.fixes:
+        click.echo(f"✓ {fix.what} (byte {fix.start})", err=as_machine)
+    if done.receipt is not None:
+        click.echo(
+            f"Receipt {done.receipt.id}; `coffer undo {done.receipt.id}` takes it back.", err=as_machine
+        )
+    else:
+        click.echo("Nothing that can be repaired without loss.", err=as_machine)
 
 
 def _as_json(opened: Opened, view: View, findings: list[Finding]) -> dict[str, object]:

@@ -22,6 +22,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("coffer.cli.show", "Show what fills a session."),
     "view": ("coffer.cli.view", "Print what the model would be sent after a resume."),
     "check": ("coffer.cli.check", "Tell what is odd in a transcript, and what it means for a resume."),
+    "prune": ("coffer.cli.prune", "Make a session smaller: a dry run, or with --apply for real."),
+    "undo": ("coffer.cli.undo", "Bring a pruned file back, byte for byte."),
+    "restore": ("coffer.cli.restore", "Print pruned content by the id in its stub."),
+    "receipts": ("coffer.cli.receipts", "List what Coffer wrote."),
+    "gc": ("coffer.cli.gc", "Let go of old backups and pruned content."),
     "completion": ("coffer.cli.completion", "Print the completion script of a shell."),
 }
 """Command → module and one line of help; each module has a click command named `command`."""

@@ -22,7 +22,13 @@ class Pair:
     result: Item
     order: int
     turn: int
-    tokens: float
+    call_tokens: float
+    result_tokens: float
+
+    @property
+    def tokens(self) -> float:
+        """Estimated tokens of both."""
+        return self.call_tokens + self.result_tokens
 
     @property
     def tool(self) -> str:
@@ -106,7 +112,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Care:
-    """What a prune leaves alone: the last turns, globs of tools and paths. unchanged: is the file as read?"""
+    """What a prune leaves alone: the last turns, globs of tools and paths. unchanged: the file is as it was read."""
 
     keep_turns: int = 1
     protect: Sequence[str] = ()
@@ -152,7 +158,7 @@ def _pairs(entries: Sequence[Entry]) -> list[Pair]:
         elif item.kind == "tool_result" and item.record is not None and item.block.id in calls:
             call = calls[item.block.id]
             assert isinstance(call.item, Item)
-            pairs.append(Pair(call.item, item, len(pairs), entry.turn, call.tokens + entry.tokens))
+            pairs.append(Pair(call.item, item, len(pairs), entry.turn, call.tokens, entry.tokens))
     return pairs
 
 

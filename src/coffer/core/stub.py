@@ -5,8 +5,8 @@ from __future__ import annotations
 from coffer.core.scene import Pair
 
 _LONGEST = 80
-STUB_TOKENS = 30
-"""What a stub costs, about."""
+STUB_TOKENS = 40
+"""What a stub costs, about: 100 bytes."""
 
 
 def call_note(pair: Pair) -> str:

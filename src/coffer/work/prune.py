@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from coffer.core.chain import seconds
+from coffer.core.dialect import BOUND_THINKING
 from coffer.core.laws import Breach, Side, breaches, plan_breaches
 from coffer.core.plan import Plan, settle
 from coffer.core.record import ALWAYS, Record
@@ -79,8 +80,11 @@ def propose(
         report.composition.parts,
         Care(chosen.keep_turns, protect, _unchanged),
     )
+    names = chosen.strategies
+    if view.model.startswith(BOUND_THINKING):
+        names |= {"thinking"}  # a changed prefix makes it invalid: the API would refuse the request
     plan = settle(
-        (p for p in proposals(looked, chosen.strategies) if p.action.record.read == ALWAYS),
+        (p for p in proposals(looked, names) if p.action.record.read == ALWAYS),
         looked.nameable,
         _limit(report, chosen),
     )
@@ -102,7 +106,9 @@ def _unchanged(pair: Pair) -> bool:
         return False
 
 
-def apply(proposal: Proposal, home: Home, places: Places, now: datetime | None = None) -> Receipt:
+def apply(
+    proposal: Proposal, home: Home, places: Places, now: datetime | None = None
+) -> tuple[Receipt, Written]:
     """Carry the plan out. The session must be at rest.
 
     Raises SessionLive, Busy, FileMoved, LawBroken, WriteFailed; then the transcript is as it was.
@@ -127,7 +133,7 @@ def apply(proposal: Proposal, home: Home, places: Places, now: datetime | None =
                 raise
         receipt.data["carried"] = carried
         _finish(receipt, home, DONE)
-    return receipt
+    return receipt, written
 
 
 def _receipt(proposal: Proposal, now: datetime) -> Receipt:
@@ -145,6 +151,8 @@ def _receipt(proposal: Proposal, now: datetime) -> Receipt:
 
 def _keep(receipt: Receipt, proposal: Proposal, written: Written, home: Home) -> None:
     """Put away what goes, before anything is replaced."""
+    with refusals(home.root):
+        home.make(home.backups)
     receipt.data["backup"] = str(home.backups / receipt.id / proposal.ticket.path.name)
     pieces = [Content(piece.id, piece.content, piece.note) for piece in written.rewrite.pieces]
     with refusals(home.root), database(home) as connection:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from coffer.core.plan import Stub, Worth
 from coffer.core.scene import Scene
-from coffer.core.stub import call_note
+from coffer.core.stub import STUB_TOKENS, call_note
 
 NEWEST_KEPT = 1
 """How many of the newest images stay."""
@@ -27,5 +27,5 @@ def propose(scene: Scene) -> Iterator[Stub]:
                 Worth.OBTAINABLE if pair.path else Worth.STALE,
                 call_note(pair),
                 "an image of an earlier turn",
-                tokens=pair.tokens,
+                tokens=max(0.0, pair.result_tokens - STUB_TOKENS),
             )

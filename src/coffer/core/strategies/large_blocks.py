@@ -11,13 +11,15 @@ from coffer.core.plan import Stub, Worth
 from coffer.core.scene import Pair, Scene
 from coffer.core.strategies.old_results import UNTOUCHED
 from coffer.core.strategies.superseded_reads import WRITES
-from coffer.core.stub import call_note
+from coffer.core.stub import STUB_TOKENS, call_note
 
 LARGE_RESULT = 6_000
 LARGE_INPUT = 2_000
 KEPT_HEAD, KEPT_TAIL = 1_000, 600
 """Characters of a long result that stay: how it began, and how it ended."""
-LAST_CALLS = 8
+_LONG_SHARE = 0.9
+"""About how much of a large write is its long texts."""
+LAST_CALLS = 4
 """How many of the newest calls stay as they are."""
 
 
@@ -46,7 +48,7 @@ def _result(pair: Pair, scene: Scene) -> Iterator[Stub]:
         call_note(pair),
         "a long result, its beginning and end kept",
         keep=(KEPT_HEAD, KEPT_TAIL),
-        tokens=pair.tokens * share,
+        tokens=max(0.0, pair.result_tokens * share - STUB_TOKENS),
     )
 
 
@@ -59,5 +61,5 @@ def _input(pair: Pair) -> Iterator[Stub]:
             Worth.SUPERSEDED,
             f"{pair.tool} {pair.path}",
             "a write that a later state of the file supersedes",
-            tokens=pair.tokens * 0.9,
+            tokens=max(0.0, pair.call_tokens * _LONG_SHARE - STUB_TOKENS),
         )

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from coffer.core.plan import Stub, Worth
 from coffer.core.scene import Scene
-from coffer.core.stub import call_note
+from coffer.core.stub import STUB_TOKENS, call_note
 
-CALLS_BACK = 30
-SMALLEST = 600
+CALLS_BACK = 20
+SMALLEST = 500
 """Bytes below which an old result is left alone."""
 UNTOUCHED = frozenset(
     {"AskUserQuestion", "CronCreate", "CronDelete", "ExitPlanMode", "ScheduleWakeup", "Skill"}
@@ -40,5 +40,5 @@ def propose(scene: Scene) -> Iterator[Stub]:
             Worth.OBTAINABLE if again else Worth.STALE,
             call_note(pair),
             "the file is unchanged on disk" if again else "an old result",
-            tokens=pair.tokens,
+            tokens=max(0.0, pair.result_tokens - STUB_TOKENS),
         )

@@ -11,7 +11,7 @@ from coffer.core.items import Item
 from coffer.core.parts import is_persons_words
 from coffer.core.plan import Stub, Worth
 from coffer.core.scene import Scene
-from coffer.core.stub import call_note
+from coffer.core.stub import STUB_TOKENS, call_note
 
 SMALLEST = 1_000
 """Bytes below which a repetition is not worth a stub."""
@@ -43,5 +43,10 @@ def propose(scene: Scene) -> Iterator[Stub]:
         else:
             continue
         yield Stub(
-            item.record, item.index, Worth.REPEATED, note, "the same stands again later", tokens=entry.tokens
+            item.record,
+            item.index,
+            Worth.REPEATED,
+            note,
+            "the same stands again later",
+            tokens=max(0.0, entry.tokens - STUB_TOKENS),
         )

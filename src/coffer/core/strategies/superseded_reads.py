@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from coffer.core.plan import Stub, Worth
 from coffer.core.scene import Pair, Scene
-from coffer.core.stub import call_note
+from coffer.core.stub import STUB_TOKENS, call_note
 
 READS = frozenset({"Read", "NotebookRead"})
 WRITES = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
@@ -34,7 +34,7 @@ def propose(scene: Scene) -> Iterator[Stub]:
                 Worth.SUPERSEDED,
                 call_note(pair),
                 "superseded by a later state of the file",
-                tokens=pair.tokens,
+                tokens=max(0.0, pair.result_tokens - STUB_TOKENS),
             )
 
 

@@ -81,7 +81,7 @@ _GENTLE = frozenset(
 _STANDARD = _GENTLE | {"failed-retries", "poll-loops", "images", "old-results", "large-blocks"}
 
 PRESCRIPTIONS = {
-    "gentle": Prescription("gentle", _GENTLE, 2, 0.4),
+    "gentle": Prescription("gentle", _GENTLE, 1, 0.4),
     "standard": Prescription("standard", _STANDARD, 1, 0.6),
     "aggressive": Prescription("aggressive", _STANDARD | {"thinking"}, 1, 0.6),
 }

@@ -1,0 +1,115 @@
+"""Repair a damaged transcript at rest, without loss, with a receipt."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from coffer.core.repair import Fix, fixes, keeps_all
+from coffer.disk.machine import machine_id
+from coffer.disk.places import Places
+from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
+from coffer.errors import AgentNotPrunable, FileMoved, LawBroken
+from coffer.store.db import DONE, PREPARED, Receipt, database, save
+from coffer.store.home import Home
+from coffer.work.read import Opened, opened
+from coffer.work.receipts import all_receipts
+from coffer.work.rest import require_rest
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What was repaired; receipt None: there was nothing to repair."""
+
+    fixes: Sequence[Fix]
+    receipt: Receipt | None
+
+
+def repair(session: Opened, home: Home, places: Places, now: datetime | None = None) -> Repaired:
+    """Repair what can be repaired without loss.
+
+    Raises AgentNotPrunable, SessionLive, Busy, FileMoved, LawBroken, WriteFailed; then nothing was changed.
+    """
+    if session.agent.name != "claude":
+        raise AgentNotPrunable(session.agent.title)
+    ticket = Ticket.of(session.source.path)
+    if ticket.size != session.source.size:
+        raise FileMoved(str(session.source.path))
+    found = fixes(session.transcript, session.source.read, _removed(home, ticket.path))
+    if not found:
+        return Repaired([], None)
+    with refusals(home.root):
+        home.make(home.locks)
+        home.make(home.backups)
+    with locked(home.locks, ticket.path):
+        require_rest(session.transcript.about, ticket, places)
+        receipt = Receipt(
+            uuid.uuid4().hex[:10],
+            "repair",
+            PREPARED,
+            (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds"),
+            machine_id(),
+            session.agent.name,
+            session.transcript.about.session,
+            str(ticket.path),
+        )
+        with beside(ticket) as (path, file):
+            receipt.data |= _write(session, found, file) | {
+                "bytes_before": ticket.size,
+                "fixes": [fix.what for fix in found],
+                "backup": str(home.backups / receipt.id / ticket.path.name),
+            }
+            _prove(session, path)
+            with refusals(home.root), database(home) as connection:
+                save(connection, receipt)
+            back_up(ticket, Path(str(receipt.data["backup"])))
+            receipt.data["carried"] = swap(ticket, path, file)
+        receipt.status = DONE
+        with refusals(home.root), database(home) as connection:
+            save(connection, receipt)
+    return Repaired(found, receipt)
+
+
+def _removed(home: Home, path: Path) -> dict[str, str]:
+    """What prunes of this file removed, the newest last."""
+    found: dict[str, str] = {}
+    for receipt in reversed(all_receipts(home)):
+        if receipt.kind == "prune" and receipt.status == DONE and receipt.path == str(path):
+            found |= receipt.data.get("removed", {})
+    return found
+
+
+def _write(session: Opened, found: Sequence[Fix], file: IO[bytes]) -> dict[str, object]:
+    digest, size, position = hashlib.sha256(), 0, 0
+    source = session.source
+    with refusals(source.path):
+        for start, end, new in [(fix.start, fix.end, fix.new) for fix in found] + [
+            (source.size, source.size, b"")
+        ]:
+            while position < start:
+                data = source.read(position, min(start, position + _CHUNK))
+                if not data:
+                    raise FileMoved(str(source.path))
+                file.write(data)
+                digest.update(data)
+                size, position = size + len(data), position + len(data)
+            file.write(new)
+            digest.update(new)
+            size, position = size + len(new), max(position, end)
+        file.flush()
+    return {"bytes_after": size, "digest_after": digest.hexdigest()}
+
+
+def _prove(session: Opened, path: Path) -> None:
+    before = session.agent.view(session.transcript, "")
+    with opened(path) as other:
+        after = session.agent.view(other.transcript, before.model)
+    if not keeps_all(before, after):
+        raise LawBroken("a repair loses nothing", "something that a resume sent would no longer be sent")
