@@ -44,7 +44,7 @@ class Bench:
             place = placed(path, self.home)
             if row.changes:
                 place = self.home / ".claude" / "projects" / f"-home-dev-{program}" / place.name
-                prepare = partial(fresh_copy, path, place)
+                prepare = partial(fresh_copy, path, place, self.home)
         filled = tuple(str(place) if argument == FILE else argument for argument in arguments)
         exits = row.exits if program == COFFER else (0,)
         return Command((self.programs[program], *filled), environment, self.home, exits, prepare)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from bench.generate_codex import rollout
 
 STORE = Path(__file__).resolve().parents[1] / ".bench"
 _SEED = 1
+_DAY = 86_400
 _CODE = hashlib.sha256(
     b"".join(Path(str(module.__file__)).read_bytes() for module in (generate, generate_codex, words))
 ).hexdigest()[:10]
@@ -77,8 +79,15 @@ def placed(path: Path, home: Path) -> Path:
     return place
 
 
-def fresh_copy(path: Path, place: Path) -> None:
-    """Put a copy of the file where a command may change it."""
-    shutil.rmtree(place.parent, ignore_errors=True)
+def fresh_copy(path: Path, place: Path, home: Path) -> None:
+    """Put a copy of the file where a command may change it, as a session that has been at rest for a day.
+
+    Coffer does not touch a file that was just written to: its client may be running. Its store in the home is
+    removed, so that each run is a first one.
+    """
+    for folder in (place.parent, home / ".coffer"):
+        shutil.rmtree(folder, ignore_errors=True)
     place.parent.mkdir(parents=True)
     shutil.copyfile(path, place)
+    rested = time.time() - _DAY
+    os.utime(place, (rested, rested))

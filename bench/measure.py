@@ -1,7 +1,8 @@
 """CPU, wall time and peak memory of a command, measured on that very process.
 
 CPU seconds decide: they are user + system time of the child as the kernel counted them, and other work on the
-machine changes them less than the wall clock. Commands that are compared run in turns, so that a busy moment meets both.
+machine changes them less than the wall clock. Commands that are compared run in turns, so that a busy moment
+meets both.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -90,6 +91,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and turn errors into their sentence and exit code."""
+    gc.disable()  # a command lives for a second; looking for cycles among its records would cost a third of it
     try:
         cli.main(standalone_mode=False)
     except click.exceptions.Exit as done:

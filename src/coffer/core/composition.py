@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from msgspec import Struct
+
 from coffer.core.record import Record
 
 BYTES_PER_TOKEN = {"text": 3.1, "thinking": 3.1, "tool_use": 2.5, "tool_result": 2.6, "context": 3.1}
@@ -23,8 +25,7 @@ _SANE_SCALE = (0.3, 3.0)
 _LEAST_ANSWERS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True, gc=False):
     """Something in the context: one block or attachment.
 
     label: the group that people see; note: what kind of attachment. size: UTF-8 bytes that the model reads.

@@ -6,6 +6,9 @@ import json
 import re
 from typing import Any
 
+import msgspec
+from msgspec import Raw, Struct
+
 from coffer.core.dialect import ALIASES, MISSING_RESULT
 from coffer.core.items import Edit, Item
 
@@ -22,7 +25,7 @@ def content(item: Item, line: bytes) -> dict[str, Any]:
     """
     if item.record is None:
         return _own_words(item)
-    block = _block(json.loads(line.decode("utf-8", "replace")), item.index)
+    block = _block(line, item.index)
     for key in _BOOKKEEPING:
         block.pop(key, None)
     match item.edit:
@@ -53,7 +56,42 @@ def _own_words(item: Item) -> dict[str, Any]:
     return {"type": "text", "text": item.text}
 
 
-def _block(record: Any, index: int) -> dict[str, Any]:
+class _Message(Struct, gc=False):
+    content: Raw = Raw(b"")
+
+
+class _Line(Struct, gc=False):
+    type: str = ""
+    content: Raw = Raw(b"")
+    message: _Message | None = None
+
+
+_line_decoder = msgspec.json.Decoder(_Line)
+_list_decoder = msgspec.json.Decoder(list[Raw])
+
+
+def _block(line: bytes, index: int) -> dict[str, Any]:
+    """The block alone: what stands beside it, a result once more above all, is not parsed."""
+    try:
+        raw = raw_block(line, index)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError):
+        return _block_of_odd_line(line, index)
+    value = json.loads(raw.decode("utf-8", "replace"))
+    return {"type": "text", "text": value} if isinstance(value, str) else dict(value)
+
+
+def raw_block(line: bytes, index: int) -> bytes:
+    """The bytes of one block, or of the whole content where it is one string.
+
+    Raises what msgspec raises for a line that it refuses, IndexError for a block that is not there.
+    """
+    said = _line_decoder.decode(line)
+    raw = bytes(said.content if said.type == "system" or said.message is None else said.message.content)
+    return bytes(_list_decoder.decode(raw)[index]) if raw.startswith(b"[") else raw
+
+
+def _block_of_odd_line(line: bytes, index: int) -> dict[str, Any]:
+    record = json.loads(line.decode("utf-8", "replace"))
     said = record["content"] if record["type"] == "system" else record["message"]["content"]
     return {"type": "text", "text": said} if isinstance(said, str) else dict(said[index])
 

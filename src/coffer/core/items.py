@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from msgspec import Struct
+
 from coffer.core.record import Attached, Block, Record
 
 
@@ -26,31 +28,35 @@ class Edit(Enum):
     """A call of a tool that has another name now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True, gc=False):
     """A content block that the model is sent.
 
     role: user or assistant. kind: text, thinking, tool_use, tool_result, image … record: where it is from,
-    None for words of the client itself, which stand in `text`. index: which block of the record.
+    None for words of the client itself, which stand in `text`. index: which block of the record. block: its
+    facts. Made by `pointing` and `worded`.
     """
 
     role: str
     kind: str
     record: Record | None
-    index: int = 0
+    index: int
+    block: Block
     text: str = ""
     edit: Edit = Edit.NONE
 
-    @property
-    def block(self) -> Block:
-        """The block's facts."""
-        if self.record is None:
-            return Block(self.kind, len(self.text))
-        return self.record.blocks[self.index]
+
+def pointing(record: Record, index: int) -> Item:
+    """The item for a block of a record."""
+    block = record.blocks[index]
+    return Item(record.role, block.kind, record, index, block)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+def worded(role: str, text: str, kind: str = "text") -> Item:
+    """An item of the client's own words; for a made-up result `text` is the call's id."""
+    return Item(role, kind, None, 0, Block(kind, len(text)), text)
+
+
+class Context(Struct, frozen=True, gc=False):
     """An attachment whose payload reaches the model in the client's own wording."""
 
     record: Record

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from coffer.core.chain import Gap
-from coffer.core.content import content, payload
+from coffer.core.content import content, payload, raw_block
 from coffer.core.dialect import THINKING
 from coffer.core.items import Context, Item
 from coffer.core.plan import Action, Cut, Drop, Plan, Strip, Stub
@@ -117,9 +119,17 @@ def _content_differs(
     assert other.record is not None
     change = changes.get((item.record.start, item.index))
     line, other_line = fetch(item.record), fetch_other(other.record)
-    if change is None and line == other_line:
+    if change is None and (line == other_line or _same_bytes(line, other_line, item.index)):
         return ""
     return _unlike(content(item, line), content(other, other_line), change)
+
+
+def _same_bytes(line: bytes, other: bytes, index: int) -> bool:
+    """Whether a block stands in both lines with the same bytes; then it needs no parsing to be the same."""
+    try:
+        return raw_block(line, index) == raw_block(other, index)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError):
+        return False
 
 
 def _unlike(before: dict[str, Any], after: dict[str, Any], change: _Change | None) -> str:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from msgspec import Struct
+
 from coffer.core.record import Record
 
 
@@ -29,8 +31,7 @@ class Worth(IntEnum):
     """Old; restored by its id if it is needed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drop:
+class Drop(Struct, frozen=True, gc=False):
     """Remove a record; its children hang on its nearest surviving ancestor."""
 
     record: Record
@@ -39,8 +40,7 @@ class Drop:
     tokens: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True, gc=False):
     """Remove one block of a record that keeps others."""
 
     record: Record
@@ -50,8 +50,7 @@ class Cut:
     tokens: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Stub:
+class Stub(Struct, frozen=True, gc=False):
     """Replace a block's content by a line that says what was there and how to get it back.
 
     keep: characters of the beginning and of the end that stay (a result that is too long, not one that is
@@ -67,8 +66,7 @@ class Stub:
     tokens: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Trim:
+class Trim(Struct, frozen=True, gc=False):
     """Remove a record's `toolUseResult`, which the model never sees."""
 
     record: Record
@@ -77,8 +75,7 @@ class Trim:
     tokens: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
+class Strip(Struct, frozen=True, gc=False):
     """Remove the system reminder that a result ends with."""
 
     record: Record
@@ -91,8 +88,7 @@ class Strip:
 Action = Drop | Cut | Stub | Trim | Strip
 
 
-@dataclass(frozen=True, slots=True)
-class Proposed:
+class Proposed(Struct, frozen=True, gc=False):
     """An action with the strategy that proposes it. Actions of one group are done together or not at all."""
 
     strategy: str
@@ -144,20 +140,17 @@ def settle(proposals: Iterable[Proposed], nameable: frozenset[str], limit: float
     The first proposal for a place has it. A group goes as a whole or stays as a whole. Where the limit is
     reached, the least worth goes first and the rest stays.
     """
-    claimed: dict[tuple[int, int], str] = {}
+    claimed: set[tuple[int, int]] = set()
+    starts: set[int] = set()
     units: list[list[Proposed]] = []
     for unit in _units(proposals):
         places = [_place(item.action) for item in unit]
-        refused = any(
-            isinstance(item.action, Drop) and item.action.record.uuid in nameable and item.action.record.uuid
-            for item in unit
-        )
-        starts = {start for start, _ in places}
-        if refused or any(_is_taken(place, claimed) for place in places):
+        refused = any(isinstance(item.action, Drop) and item.action.record.uuid in nameable for item in unit)
+        taken = any(place in claimed or (place[0], _WHOLE) in claimed for place in places)
+        if refused or taken or any(slot == _WHOLE and start in starts for start, slot in places):
             continue
-        if any(slot == _WHOLE for _, slot in places) and any(start in starts for start, _ in claimed):
-            continue
-        claimed.update(dict.fromkeys(places, unit[0].strategy))
+        claimed.update(places)
+        starts.update(start for start, _ in places)
         units.append(unit)
     return Plan([item for unit in _within(units, limit) for item in unit])
 
@@ -173,10 +166,6 @@ def _place(action: Action) -> tuple[int, int]:
             return (action.record.start, _SIDECAR)
         case _:
             return (action.record.start, action.index)
-
-
-def _is_taken(place: tuple[int, int], claimed: dict[tuple[int, int], str]) -> bool:
-    return place in claimed or (place[0], _WHOLE) in claimed
 
 
 def _units(proposals: Iterable[Proposed]) -> list[list[Proposed]]:

@@ -7,7 +7,7 @@ paired, and what cannot be paired is replaced by a sentence.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from coffer.core.dialect import (
     ALIASES,
@@ -16,7 +16,7 @@ from coffer.core.dialect import (
     SYNTHETIC,
     THINKING,
 )
-from coffer.core.items import Context, Edit, Item, Message
+from coffer.core.items import Context, Edit, Item, Message, worded
 from coffer.core.record import Attached
 from coffer.core.resume import drop_blank_answers, drop_lone_thinking
 
@@ -29,7 +29,7 @@ def formed(messages: list[Message], model: str) -> list[Item | Context]:
     for message in merged:
         if message.kind == "assistant":
             spoken = [item for item in message.items if item.kind != "fallback"]
-            message.items = spoken or [Item("assistant", "text", None, text=NO_CONTENT)]
+            message.items = spoken or [worded("assistant", NO_CONTENT)]
     return _flatten(_pair(_join_users(merged)))
 
 
@@ -179,13 +179,13 @@ def _unique_calls(message: Message, seen: set[str]) -> list[str]:
             calls.append(item.block.id)
         kept.append(item)
     if message.items and not kept:
-        kept = [Item("assistant", "text", None, text=INTERRUPTED_CALL)]
+        kept = [worded("assistant", INTERRUPTED_CALL)]
     message.items = kept
     return calls
 
 
 def _missing(calls: list[str], answered: set[str]) -> list[Item]:
-    return [Item("user", "tool_result", None, text=call) for call in calls if call not in answered]
+    return [worded("user", call, "tool_result") for call in calls if call not in answered]
 
 
 def _keep_answers(group: list[Message], calls: list[str], *, first: bool) -> set[str]:
@@ -204,7 +204,7 @@ def _keep_answers(group: list[Message], calls: list[str], *, first: bool) -> set
             kept.append(item)
         message.items = kept
     if removed and not first and not any(message.items for message in group):
-        group[0].items = [Item("user", "text", None, text=NO_CONTENT)]
+        group[0].items = [worded("user", NO_CONTENT)]
     return answered
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from coffer.core.chain import Branch
 from coffer.core.dialect import CONTINUE, NO_CONTENT, NO_RESPONSE, SYNTHETIC, THINKING
-from coffer.core.items import Item, Message
+from coffer.core.items import Item, Message, pointing, worded
 from coffer.core.record import Attached, Record, Retraction
 
 _FORGOTTEN_ATTACHMENTS = frozenset(
@@ -59,11 +59,7 @@ def _not_retracted(records: list[Record]) -> list[Record]:
 
 def _message(record: Record) -> Message:
     kind = record.type
-    items = [
-        Item(record.role, block.kind, record, index)
-        for index, block in enumerate(record.blocks)
-        if block.valid
-    ]
+    items = [pointing(record, index) for index, block in enumerate(record.blocks) if block.valid]
     return Message(kind, record, items, record.message, record.model, record.meta)
 
 
@@ -148,9 +144,7 @@ def _finish(messages: list[Message], rewound_to: str) -> list[Message]:
     for index in range(len(messages) - 1, -1, -1):
         if messages[index].kind != "system":
             if messages[index].kind == "user":
-                answer = Message(
-                    "assistant", None, [Item("assistant", "text", None, text=NO_RESPONSE)], model=SYNTHETIC
-                )
+                answer = Message("assistant", None, [worded("assistant", NO_RESPONSE)], model=SYNTHETIC)
                 return [*messages[: index + 1], answer, *messages[index + 1 :]]
             break
     return messages
@@ -158,7 +152,7 @@ def _finish(messages: list[Message], rewound_to: str) -> list[Message]:
 
 def said(text: str) -> Message:
     """A user message with the client's own words."""
-    return Message("user", None, [Item("user", "text", None, text=text)], meta=True)
+    return Message("user", None, [worded("user", text)], meta=True)
 
 
 def _last_spoken(messages: list[Message]) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
+from msgspec import Raw
 
 from coffer.core.dialect import REMINDER_BEGIN
 from coffer.core.plan import Action, Cut, Plan, Strip, Stub, Trim
@@ -65,31 +67,50 @@ class Rewrite:
         return line
 
     def _edited(self, record: Record, line: bytes) -> bytes:
-        said = json.loads(line.decode("utf-8", "surrogateescape"))
-        cuts = []
-        for action in self.edits[record.start]:
-            match action:
-                case Trim():
-                    said.pop("toolUseResult", None)
-                case Cut(index=index):
-                    cuts.append(index)
-                case Strip(index=index):
-                    _change(said["message"], index, _stripped)
-                case Stub():
-                    self._stub(said["message"], action)
-                case _:
-                    raise AssertionError(action)
-        for index in sorted(cuts, reverse=True):
-            del said["message"]["content"][index]
-        return encode(said)
+        """The line with its edits. Only what is replaced is parsed; all else keeps its bytes."""
+        said = _fields(line)
+        edits = [action for action in self.edits[record.start] if not isinstance(action, Trim)]
+        if len(edits) < len(self.edits[record.start]):
+            said.pop("toolUseResult", None)
+        if edits:
+            message = _fields(said["message"])
+            message["content"] = self._content(message["content"], edits)
+            said["message"] = Raw(msgspec.json.encode(message))
+        return msgspec.json.encode(said)
 
-    def _stub(self, message: dict[str, Any], stub: Stub) -> None:
-        def replaced(content: Any) -> Any:
-            piece = _piece(content, stub)
-            self.pieces.append(piece)
-            return _stubbed(content, stub, piece.id)
+    def _content(self, raw: Raw, edits: Sequence[Action]) -> Raw:
+        if bytes(memoryview(raw)[:1]) != b"[":
+            return self._changed(raw, edits[0])
+        blocks = _list_decoder.decode(raw)
+        cuts = {action.index for action in edits if isinstance(action, Cut)}
+        for action in edits:
+            if isinstance(action, Stub | Strip):
+                block = _fields(blocks[action.index])
+                name = _CHANGED_FIELDS[_string_decoder.decode(block["type"])]
+                block[name] = self._changed(block.get(name, Raw(b"null")), action)
+                blocks[action.index] = Raw(msgspec.json.encode(block))
+        return Raw(msgspec.json.encode([block for index, block in enumerate(blocks) if index not in cuts]))
 
-        _change(message, stub.index, replaced)
+    def _changed(self, raw: Raw, action: Action) -> Raw:
+        data = bytes(raw)
+        value = json.loads(data.decode("utf-8", "surrogateescape"))
+        if isinstance(action, Strip):
+            return Raw(encode(_stripped(value)))
+        assert isinstance(action, Stub)
+        piece = Piece(hashlib.sha256(data).hexdigest(), data, action.record.uuid, action.index, action.note)
+        self.pieces.append(piece)
+        return Raw(encode(_stubbed(value, len(data), action, piece.id)))
+
+
+_fields_decoder = msgspec.json.Decoder(dict[str, Raw])
+_list_decoder = msgspec.json.Decoder(list[Raw])
+_string_decoder = msgspec.json.Decoder(str)
+_CHANGED_FIELDS = {"tool_result": "content", "tool_use": "input", "text": "text"}
+
+
+def _fields(raw: Raw | bytes) -> dict[str, Raw]:
+    """The fields of an object, each as the bytes that stand there."""
+    return _fields_decoder.decode(raw)
 
 
 def rewrite(transcript: Transcript, plan: Plan) -> Rewrite:
@@ -124,24 +145,13 @@ def _ancestor(uuid: str, parents: dict[str, str], dropped: set[str]) -> str:
 
 def _with_parent(line: bytes, old: str, new: str) -> bytes:
     """The line with another parent; its other bytes stay where the parent is written in the usual way."""
-    written = json.dumps(new or None).encode()
-    pattern = re.compile(rb'("parentUuid"\s*:\s*)"' + re.escape(old.encode()) + rb'"')
-    if len(pattern.findall(line)) == 1:
-        return pattern.sub(lambda match: match[1] + written, line)
+    written = b'"parentUuid":' + json.dumps(new or None).encode()
+    usual = b'"parentUuid":"' + old.encode() + b'"'
+    if line.count(usual) == 1:
+        return line.replace(usual, written)
     said = json.loads(line.decode("utf-8", "surrogateescape"))
     said["parentUuid"] = new or None
     return encode(said)
-
-
-def _change(message: dict[str, Any], index: int, change: Callable[[Any], Any]) -> None:
-    """Change the content of one block: a result's content, a call's input, a text."""
-    content = message["content"]
-    if isinstance(content, str):
-        message["content"] = change(content)
-        return
-    block = content[index]
-    field_name = {"tool_result": "content", "tool_use": "input", "text": "text"}[block["type"]]
-    block[field_name] = change(block.get(field_name))
 
 
 def _stripped(content: Any) -> Any:
@@ -150,14 +160,8 @@ def _stripped(content: Any) -> Any:
     return content[: content.rfind(REMINDER_BEGIN)].rstrip("\n") or "(reminder)"
 
 
-def _piece(content: Any, stub: Stub) -> Piece:
-    data = encode(content)
-    digest = hashlib.sha256(data).hexdigest()
-    return Piece(digest, data, stub.record.uuid, stub.index, stub.note)
-
-
-def _stubbed(content: Any, stub: Stub, digest: str) -> Any:
-    line = stub_line(stub.note, len(encode(content)), digest[:ID_LENGTH])
+def _stubbed(content: Any, size: int, stub: Stub, digest: str) -> Any:
+    line = stub_line(stub.note, size, digest[:ID_LENGTH])
     if isinstance(content, dict):
         return {
             name: line if isinstance(value, str) and len(value) > _LONG_INPUT else value

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from coffer.core.chain import Branch
 from coffer.core.composition import Mark, Part
-from coffer.core.items import Item
+from coffer.core.items import Item, pointing, worded
 from coffer.core.record import ALWAYS, Boundary, Record, Window
 from coffer.core.transcript import Transcript
 from coffer.core.usage import Measure, WindowMeasure
@@ -28,10 +28,10 @@ def view(transcript: Transcript, model: str = "") -> View:
     since = max((record.start for record in read if isinstance(record.detail, Boundary)), default=-1)
     records = [record for record in read if record.start >= since]
     items = [
-        Item(record.role, block.kind, record, index)
+        pointing(record, index)
         for record in records
         if record.type in _SENT
-        for index, block in enumerate(record.blocks)
+        for index in range(len(record.blocks))
     ]
     model = model or last_model(read)
     return View(list(_paired(items)), model, Branch(records, items[-1].record if items else None))
@@ -50,7 +50,7 @@ def _paired(items: list[Item]) -> list[Item]:
             and item.block.id not in outputs
             and item.block.name not in _ANSWERED_ELSEWHERE
         ):
-            paired.append(Item("user", "tool_result", None, text=item.block.id))
+            paired.append(worded("user", item.block.id, "tool_result"))
     return paired
 
 

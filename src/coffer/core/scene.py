@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from msgspec import Struct
+
 from coffer.core.composition import Part
 from coffer.core.items import Context, Item
 from coffer.core.parts import is_persons_words
@@ -14,8 +16,7 @@ from coffer.core.transcript import Transcript
 from coffer.core.view import View
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True, gc=False):
     """A call of a tool and its result, in the view. order counts the calls from 0."""
 
     call: Item
@@ -51,8 +52,7 @@ class Pair:
         return (self.tool, self.call.block.digest)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True, gc=False):
     """An item of the view with its turn and estimated tokens."""
 
     item: Item | Context
@@ -77,6 +77,7 @@ class Scene:
     unchanged: frozenset[str] = frozenset()
     nameable: frozenset[str] = field(default_factory=frozenset)
     _paths: dict[str, list[Pair]] = field(default_factory=dict)
+    _free: list[Pair] | None = None
     _families: dict[str, dict[int, Record]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -102,12 +103,16 @@ class Scene:
 
     def is_protected(self, pair: Pair) -> bool:
         """Whether a person protected the pair's tool or path."""
+        if not self.protect:
+            return False
         names = (pair.tool, pair.path, pair.call.block.command)
         return any(name and fnmatchcase(name, glob) for glob in self.protect for name in names)
 
     def free_pairs(self) -> list[Pair]:
         """Pairs outside the protected tail that nobody protected."""
-        return [pair for pair in self.pairs if pair.turn < self.tail and not self.is_protected(pair)]
+        if self._free is None:
+            self._free = [p for p in self.pairs if p.turn < self.tail and not self.is_protected(p)]
+        return self._free
 
 
 @dataclass(frozen=True, slots=True)

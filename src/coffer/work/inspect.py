@@ -9,7 +9,7 @@ from pathlib import Path
 from coffer.core.attachments import strings
 from coffer.core.composition import Composition, Part, compose
 from coffer.core.content import own_text
-from coffer.core.items import Item
+from coffer.core.items import Item, pointing
 from coffer.core.parts import is_persons_words, parts_of
 from coffer.core.shares import shares
 from coffer.core.usage import Measure, WindowMeasure
@@ -56,11 +56,18 @@ class Report:
 
 
 def inspect(
-    session: Opened, environment: Mapping[str, str], names: Mapping[str, str] | None = None, top: int = 10
+    session: Opened,
+    environment: Mapping[str, str],
+    names: Mapping[str, str] | None = None,
+    top: int = 10,
+    view: View | None = None,
 ) -> Report:
-    """The report of an opened transcript; names: titles by session id that the transcript does not hold."""
+    """The report of an opened transcript.
+
+    names: titles by session id that the transcript does not hold. view: its view, where it is known already.
+    """
     agent, transcript = session.agent, session.transcript
-    view = agent.view(transcript, "")
+    view = view or agent.view(transcript, "")
     parts = parts_of(view.items)
     measure = agent.measure(view)
     composition = compose(parts, agent.marks(view, parts), measure.tokens if measure else None)
@@ -89,7 +96,7 @@ def _about(session: Opened, part: Part) -> str:
     """What a part is about: its file or command, else its first words."""
     if part.path or part.command or part.note or part.record is None:
         return part.path or part.command or part.note
-    item = Item(part.record.role, part.kind, part.record, part.index)
+    item = pointing(part.record, part.index)
     block = session.agent.content(item, session.line(part.record))
     return " ".join(
         next((text for text in strings(block.get("text", block.get("thinking", ""))) if text), "").split()

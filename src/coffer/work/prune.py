@@ -72,8 +72,8 @@ def propose(
     ticket = Ticket.of(session.source.path)
     if ticket.size != session.source.size:
         raise FileMoved(str(session.source.path))
-    report = inspect(session, environment, top=0)
     view = session.agent.view(session.transcript, "")
+    report = inspect(session, environment, top=0, view=view)
     looked = scene(
         session.transcript,
         view,
