@@ -93,6 +93,7 @@ class Scenario:
     default: Turn = field(default_factory=lambda: Turn(text="OK"))
     after_script: Turn = field(default_factory=lambda: Turn(text="SCRIPT-END"))
     chars_per_token: float = 4.0
+    title: str = "Scripted session"
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any]) -> Self:
@@ -132,7 +133,7 @@ class Model:
     def choose(self, body: Mapping[str, Any]) -> tuple[Turn, str]:
         """Choose the reply; the second value says how (`rule:0:name`, `script:X[2]`, `inline[0]`, …)."""
         if is_title_request(body):
-            return Turn(text=_title_json(body)), "title"
+            return Turn(text=_title_json(body, self.scenario.title)), "title"
         with self._lock:
             return self._by_rule(body) or _by_script(body, self.scenario) or self._in_order()
 
@@ -218,9 +219,9 @@ def is_title_request(body: Mapping[str, Any]) -> bool:
     return not body.get("tools") and (output.get("format") or {}).get("type") == "json_schema"
 
 
-def _title_json(body: Mapping[str, Any]) -> str:
+def _title_json(body: Mapping[str, Any], title: str) -> str:
     schema = body["output_config"]["format"].get("schema") or {}
-    return json.dumps(dict.fromkeys(schema.get("properties") or {"title": {}}, "Scripted session"))
+    return json.dumps(dict.fromkeys(schema.get("properties") or {"title": {}}, title))
 
 
 def text_of(content: object, *, results: bool = False) -> str:

@@ -42,8 +42,15 @@ class Stage:
 
     def play(self, scripts: Mapping[str, Sequence[Mapping[str, Any]]], *rules: Json) -> None:
         """Give the model its scripts; a name with a space is a phrase of the prompt."""
-        ratio = self.server.model.scenario.chars_per_token
-        self.server.play({"scripts": scripts, "rules": [*rules, COMPACT_RULE], "chars_per_token": ratio})
+        kept = self.server.model.scenario
+        self.server.play(
+            {
+                "scripts": scripts,
+                "rules": [*rules, COMPACT_RULE],
+                "chars_per_token": kept.chars_per_token,
+                "title": kept.title,
+            }
+        )
 
     def ask(self, prompt: str, *args: str, extra: Mapping[str, str] | None = None) -> Finished:
         """Run one prompt with `-p`; RuntimeError when the client fails."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 CORPUS = clients.PROJECT / "tests" / "corpus"
 SAMPLE = clients.PROJECT / "src" / "coffer" / "sample" / "claude-session.jsonl"
+SAMPLE_TITLE = "Tide tables: a parser and a chart"
 MAX_BYTES = 60_000  # of a transcript
 VERSION = clients.CLIENTS["claude"].version
 
@@ -51,6 +52,7 @@ class Fixture:
     permissions: tuple[str, ...] | None = None  # tools allowed without a question; None: the lab's usual ones
     breaches: tuple[str, ...] = ()  # rules that the client itself breaks here
     chars_per_token: float = 4.0
+    title: str = "Scripted session"
     model: str = "claude-opus-4-8[1m]"
 
     @property
@@ -95,7 +97,9 @@ FIXTURES: dict[str, Fixture] = {
     "question": Fixture(live.question),
     "plan": Fixture(live.plan),
     "skill": Fixture(around.skill, permissions=("Skill",)),
-    "sample": Fixture(sample, chars_per_token=3.6, model="claude-opus-4-8"),  # a window of 200K
+    "sample": Fixture(
+        sample, chars_per_token=3.6, title=SAMPLE_TITLE, model="claude-opus-4-8"
+    ),  # a window of 200K
 }
 
 
@@ -145,7 +149,7 @@ def make(name: str) -> None:
         settings["permissions"] = {"allow": list(fixture.permissions)}
     with (
         tempfile.TemporaryDirectory(prefix="lab-") as folder,
-        AnthropicServer({"chars_per_token": fixture.chars_per_token}) as server,
+        AnthropicServer({"chars_per_token": fixture.chars_per_token, "title": fixture.title}) as server,
         ClaudeHome(Path(folder), server, settings=settings, model_args=("--model", fixture.model)) as home,
     ):
         fixture.make(Stage(home, server))

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from importlib.resources import as_file, files
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 
 import click
 
 from coffer.cli.session import World
 from coffer.cli.show import draw
+from coffer.disk.places import Places
 from coffer.disk.sessions import SUBAGENT, WORKFLOW, Found, find_sessions, thread_names
+from coffer.store.home import Home
 from coffer.work.find import thread_paths
 from coffer.work.holders import Holders
 from coffer.work.inspect import inspect
 from coffer.work.listing import Listed, listing
+from coffer.work.prune import apply, propose
 from coffer.work.read import opened
+from coffer.work.undo import undo
 
 _LOOKED_AT = 20
 _TOP = 8
@@ -35,7 +41,7 @@ _SAMPLE = "claude-session.jsonl"
 def command(rows: int) -> None:
     """Find agents and sessions on this machine, and show what fills the fullest one. Changes nothing.
 
-    On a machine without sessions it shows a sample session that ships with Coffer.
+    On a machine without sessions it shows a sample session that ships with Coffer, and prunes a copy of it.
     """
     world = World.now()
     found = find_sessions(world.places)
@@ -46,18 +52,49 @@ def command(rows: int) -> None:
     ):
         click.echo(f"{title}: {_counted([item for item in found if item.agent == agent], folder)}")
     fullest = _fullest(sessions[:rows], found, world)
-    with ExitStack() as stack:
-        if fullest is None:
-            click.echo("\nNothing to show yet, so here is a sample session that ships with Coffer.\n")
-            path = stack.enter_context(as_file(files("coffer") / "sample" / _SAMPLE))
-        else:
-            path = fullest.found.path
-            looked = min(rows, len(sessions))
-            click.echo(f"\nThe fullest of the {looked} newest sessions:\n" if looked > 1 else "")
-        with opened(path, parents=thread_paths(found)) as session:
-            report = inspect(session, world.environment, thread_names(world.places), _TOP)
-        draw(report, Holders(world.places).of(report.agent, report.session), _TOP)
-    click.echo(_next(fullest))
+    if fullest is None:
+        click.echo("\nNothing to show yet, so here is a sample session that ships with Coffer.\n")
+        with as_file(files("coffer") / "sample" / _SAMPLE) as sample:
+            _show(sample, found, world)
+            _show_prune(sample)
+        click.echo(
+            "\nNothing was changed. Once you have used an agent: coffer sessions, coffer show SESSION."
+        )
+        return
+    looked = min(rows, len(sessions))
+    click.echo(f"\nThe fullest of the {looked} newest sessions:\n" if looked > 1 else "")
+    _show(fullest.found.path, found, world)
+    name = fullest.found.id[:8] if fullest.found.agent == "claude" else fullest.found.id
+    prune = f" · coffer prune {name} (a dry run)" if fullest.found.agent == "claude" else ""
+    click.echo(
+        f"\nNothing was changed. Next: coffer sessions · coffer view {name} · coffer check {name}{prune}"
+    )
+
+
+def _show(path: Path, found: Sequence[Found], world: World) -> None:
+    with opened(path, parents=thread_paths(found)) as session:
+        report = inspect(session, world.environment, thread_names(world.places), _TOP)
+    draw(report, Holders(world.places).of(report.agent, report.session), _TOP)
+
+
+def _show_prune(sample: Path) -> None:
+    """Prune a copy of the sample, prove it, and undo it: in a folder that is gone afterwards."""
+    from coffer.cli import prune_picture  # noqa: PLC0415  (rich is imported when something is drawn)
+
+    with TemporaryDirectory(prefix="coffer-") as folder:
+        home = Home(Path(folder) / "home")
+        places = Places(Path(folder) / "claude", Path(folder) / "codex")
+        copy = Path(folder) / sample.name
+        copyfile(sample, copy)
+        os.utime(copy, (0, 0))
+        click.echo("\nWhat `coffer prune` does with a copy of it:\n")
+        with opened(copy) as session:
+            proposal = propose(session, {}, "standard")
+            receipt, written = apply(proposal, home, places)
+        prune_picture.draw(proposal, written, receipt)
+        undo(receipt, home, places)
+        same = copy.read_bytes() == sample.read_bytes()
+        click.echo(f"And `coffer undo` brings it back: {'the same bytes' if same else 'NOT the same bytes'}.")
 
 
 def _counted(found: Sequence[Found], folder: Path) -> str:
@@ -78,10 +115,3 @@ def _fullest(sessions: Sequence[Found], everything: Sequence[Found], world: Worl
             if not item.problem:
                 readable.append(item)
     return max(readable, key=lambda item: item.fill, default=None)
-
-
-def _next(fullest: Listed | None) -> str:
-    if fullest is None:
-        return "\nNothing was changed. Once you have used an agent: coffer sessions, coffer show SESSION."
-    name = fullest.found.id[:8] if fullest.found.agent == "claude" else fullest.found.id
-    return f"\nNothing was changed. Next: coffer sessions · coffer view {name} · coffer check {name}"
