@@ -59,16 +59,18 @@ ERRORS = [
     ("pipe.jsonl", 9, "is a pipe"),
     ("/dev/null", 9, "is a device"),
     ("nobody", 3, "No session is named"),
-    ("", 3, ""),
 ]
+
+
+ONE_OF_EACH = ("./gone.jsonl", "empty.jsonl", "loop.jsonl", "text.jsonl", "folder.jsonl", "nobody")
 
 
 @EVERY
 def test_each_kind_of_bad_input(machine: Machine, command: str) -> None:
     make(machine)
     for name, code, words in ERRORS:
-        if name == "":
-            continue
+        if command != "show" and name not in ONE_OF_EACH:
+            continue  # the commands open a session by the same function
         done = machine.run(command, name)
         assert (done.code, done.out) == (code, ""), (name, done)
         assert words in done.err, (name, done)
@@ -101,43 +103,8 @@ def test_an_ambiguous_name_lists_what_it_fits(machine: Machine) -> None:
     assert "and 3 more" in done.err
 
 
-@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
-def test_odd_transcripts_are_shown(machine: Machine, as_json: bool) -> None:  # noqa: FBT001
-    nested = '{"a":' * 3_000 + "1" + "}" * 3_000
-    odd: dict[str, bytes] = {
-        "surrogate": b'{"type":"user","uuid":"q","sessionId":"s","timestamp":"2026-01-01T00:00:00Z",'
-        b'"message":{"role":"user","content":"half \\ud83c \xed\xa0\xbc \xff"}}',
-        "nested": conversation().data.splitlines()[0].replace(b'"cwd"', f'"x":{nested},"cwd"'.encode()),
-        "deep-input": b"\n".join(_with_input(nested)),
-        "deep-attachment": b"\n".join(_with_attachment(nested)),
-        "long-number": b"\n".join(_with_input("9" * 5_000)),
-        "infinity": b"\n".join(_with_input("1e999")),
-        "cycle": _cycle(),
-        "torn": conversation().data[:-40],
-        "nul": b"\0" * 512 + b"\n" + conversation().data,
-        "crlf": conversation().data.replace(b"\n", b"\r\n"),
-        "bom": b"\xef\xbb\xbf" + conversation().data,
-        "null-first": b"null\n" + conversation().data,
-        "long-first": b'{"type":"queue-operation","content":"'
-        + b"Z" * 400_000
-        + b'"}\n'
-        + conversation().data,
-        "torn-first": b'{"type":"user","sess\n' + conversation().data,
-        "two-agents": conversation().data + _rollout(),
-        "foreign-fields": _foreign_fields(),
-        "codex-odd": _rollout() + b'{"type":"response_item","payload":{"type":"function_call_output",'
-        b'"call_id":"c","output":"\xff \\ud83c"}}\n',
-        "codex-shapes": _rollout() + _codex_shapes(),
-    }
-    for name, data in odd.items():
-        put(machine, data, f"odd-{name}")
-        for command in COMMANDS:
-            done = machine.run(command, f"odd-{name}", *(["--json"] if as_json else []))
-            assert done.code in ((0, 1) if command == "check" else (0,)), (name, command, done)
-            if as_json:
-                assert done.json, (name, command)
-    assert machine.run("sessions", "--all").code == 0
-    assert machine.run("up").code == 0
+def _nest(depth: int) -> str:
+    return '[{"a":' * (depth // 2) + '"x"' + "}]" * (depth // 2)
 
 
 def _with_input(value: str) -> list[bytes]:
@@ -213,6 +180,59 @@ def _foreign_fields() -> bytes:
     return made.data
 
 
+def odd_transcripts() -> dict[str, bytes]:
+    nested = '{"a":' * 3_000 + "1" + "}" * 3_000
+    return {
+        "surrogate": b'{"type":"user","uuid":"q","sessionId":"s","timestamp":"2026-01-01T00:00:00Z",'
+        b'"message":{"role":"user","content":"half \\ud83c \xed\xa0\xbc \xff"}}',
+        "nested": conversation().data.splitlines()[0].replace(b'"cwd"', f'"x":{nested},"cwd"'.encode()),
+        "deep-input": b"\n".join(_with_input(nested)),
+        **{f"deep-{depth}": b"\n".join(_with_input(_nest(depth))) for depth in (150, 320, 480, 940, 985)},
+        **{
+            f"deep-list-{depth}": b"\n".join(_with_attachment(_nest(depth))) for depth in (320, 480, 940, 985)
+        },
+        "deep-attachment": b"\n".join(_with_attachment(nested)),
+        "long-number": b"\n".join(_with_input("9" * 5_000)),
+        "infinity": b"\n".join(_with_input("1e999")),
+        "cycle": _cycle(),
+        "torn": conversation().data[:-40],
+        "nul": b"\0" * 512 + b"\n" + conversation().data,
+        "crlf": conversation().data.replace(b"\n", b"\r\n"),
+        "bom": b"\xef\xbb\xbf" + conversation().data,
+        "null-first": b"null\n" + conversation().data,
+        "long-first": b'{"type":"queue-operation","content":"'
+        + b"Z" * 400_000
+        + b'"}\n'
+        + conversation().data,
+        "torn-first": b'{"type":"user","sess\n' + conversation().data,
+        "two-agents": conversation().data + _rollout(),
+        "foreign-fields": _foreign_fields(),
+        "codex-odd": _rollout() + b'{"type":"response_item","payload":{"type":"function_call_output",'
+        b'"call_id":"c","output":"\xff \\ud83c"}}\n',
+        "codex-shapes": _rollout() + _codex_shapes(),
+    }
+
+
+ODD = odd_transcripts()
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_transcripts_are_shown(machine: Machine, name: str) -> None:
+    put(machine, ODD[name], "odd")
+    assert machine.run("show", "odd").code == 0
+    assert machine.run("view", "odd", "--json").json["items"] is not None
+    assert machine.run("check", "odd").code in (0, 1)
+
+
+def test_odd_transcripts_are_listed(machine: Machine) -> None:
+    for name, data in ODD.items():
+        put(machine, data, f"odd-{name}")
+    rows = machine.run("sessions", "--all", "--json").json
+    assert len(rows) == len(ODD) + 2
+    assert {row["problem"] for row in rows} == {""}
+    assert machine.run("up", "-n", "100").code == 0
+
+
 def test_one_line_of_13_megabytes(machine: Machine) -> None:
     made = conversation()
     made.user("x" * 13_000_000)
@@ -264,3 +284,21 @@ def test_nothing_is_written_beside_a_transcript(machine: Machine) -> None:
         machine.run(*arguments)
     assert sorted(path.name for path in folder.rglob("*")) == names
     assert not Path(machine.home / ".coffer").exists()
+
+
+def test_names_that_no_file_can_have(machine: Machine) -> None:
+    long = "x" * 300
+    assert machine.run("show", long).code == 3
+    assert machine.run("show", f"{long}/{long}.jsonl").code == 7
+    assert machine.run("show", "~no-such-user-here/x.jsonl").code == 5
+    assert machine.run("show", "\n").code == 3
+
+
+@pytest.mark.parametrize("name", ["CLAUDE_CONFIG_DIR", "CODEX_HOME"])
+def test_a_folder_of_an_agent_that_cannot_be_looked_at(machine: Machine, name: str) -> None:
+    # as a folder of another user: the sessions of the other agent are shown all the same
+    (machine.folder / "loop").symlink_to("loop")
+    for folder in ("x" * 300, str(machine.folder / "loop"), "/dev/null", "relative"):
+        done = machine.run("sessions", "--json", **{name: folder})
+        assert (done.code, len(done.json)) == (0, 1)
+        assert machine.run("up", **{name: folder}).code == 0

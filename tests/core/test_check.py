@@ -15,6 +15,7 @@ from tests.transcripts import (
     Codex,
     call,
     codex_message,
+    name_of,
     read,
     result,
     text,
@@ -210,6 +211,32 @@ def test_each_finding(add: Callable[[Claude], None], kind: str, level: Level, co
     assert (first.kind, first.level, first.count) == (kind, level, count)
     assert first.meaning.endswith(".")
     assert all(0 <= place < len(made.data) for place in first.places)
+
+
+NORMALS = [
+    (_foreign, "foreign line", 4),
+    (_bridged, "missing parent, bridged", 1),
+    (_compaction, "compaction", 1),
+    (_unknown_attachment, "attachment of an unknown type", 1),
+]
+
+
+@pytest.mark.parametrize(("add", "kind", "count"), NORMALS, ids=[row[1] for row in NORMALS])
+def test_what_is_only_told(add: Callable[[Claude], None], kind: str, count: int) -> None:
+    made = tidy()
+    add(made)
+    if add is _bridged:
+        made.last_prompt(name_of(made.leaf or ""))
+    (found,) = [one for one in findings(made) if one.kind == kind]
+    assert (found.level, found.count) == (Level.NORMAL, count)
+
+
+def test_a_missing_parent_beside_the_live_branch_is_only_told() -> None:
+    made = tidy()
+    made.user("on", "x1", parent="gone")
+    assert grave(made) == set()
+    (found,) = [one for one in findings(made) if "beside" in one.kind]
+    assert found.count == 1
 
 
 def test_places_are_where_it_stands() -> None:

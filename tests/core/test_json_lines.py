@@ -215,6 +215,16 @@ def test_nesting_beyond_any_parser_keeps_the_chain(depth: int, pair: str, odd: s
         assert (record.uuid, record.parent, record.end) == ("u1", "p1", 100 + len(line))
 
 
+@pytest.mark.parametrize("depth", [300, 450, 600, *range(850, 1_000, 10), 3_000])
+def test_nesting_in_the_texts_of_an_attachment_keeps_the_chain(depth: int) -> None:
+    nested = "[" * depth + '"x"' + "]" * depth
+    said = f'{{"type":"hook_additional_context","hookEvent":"SessionStart","content":{nested}}}'
+    line = f'{{"type":"attachment","uuid":"u1","parentUuid":"p1","attachment":{said}}}'.encode()
+    (record,) = translate(line)
+    assert isinstance(record, Record)
+    assert (record.uuid, record.parent) == ("u1", "p1")
+
+
 @pytest.mark.parametrize("depth", [*range(850, 1_000, 6), 3_000])
 def test_nesting_in_a_codex_line_ends_in_no_error(depth: int) -> None:
     nested = '{"a":' * depth + "1" + "}" * depth

@@ -489,6 +489,16 @@ def test_an_edit_with_a_list_of_edits_loses_the_single_ones() -> None:
     assert said[3]["input"] == {"file_path": "/a", "old_string": "a", "new_string": "b"}
 
 
+@pytest.mark.parametrize("given", [None, [], 5, "x", {}])
+@pytest.mark.parametrize("tool", ["Edit", "ExitPlanMode", "Task", "Bash"])
+def test_an_input_of_a_foreign_shape_is_shown_as_it_is(tool: str, given: object) -> None:
+    made = Claude()
+    made.user("question")
+    made.answer({"type": "tool_use", "id": "c1", "name": tool, "input": given})
+    made.result("c1")
+    assert contents(made)[1]["input"] == given
+
+
 def test_a_failed_result_keeps_its_texts_only() -> None:
     made = Claude()
     made.user("question")

@@ -49,7 +49,7 @@ class _Part(Struct, gc=False):
     name: str = ""
     input: Raw = Raw(b"")
     tool_use_id: str = ""
-    content: str | list[_Part] | None = None
+    content: Raw = Raw(b"")
     is_error: bool | None = None
     source: _Source | None = None
 
@@ -140,19 +140,22 @@ class _Line(Struct, gc=False, rename="camel"):
 
 
 _decoder = msgspec.json.Decoder(_Line)
+_parts_decoder = msgspec.json.Decoder(list[_Part])
+_text_decoder = msgspec.json.Decoder(str)
 _input_decoder = msgspec.json.Decoder(_Input)
 _attachment_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
 def translate(line: bytes, start: int) -> list[Record | Oddity]:
-    """Records and oddities of one line; start is the line's offset in the file, in bytes.
+    """Records and oddities of one line, with or without its newline; start is its offset in bytes.
 
     An empty line gives none.
     """
     try:
-        return [_record(_decoder.decode(line), start, start + len(line))]
+        return [_record(_decoder.decode(line), start, start + len(line) - line.endswith(b"\n"))]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return [_rescued(found) if isinstance(found, Found) else found for found in objects(line, start)]
+        found = objects(line.removesuffix(b"\n"), start)
+        return [_rescued(item) if isinstance(item, Found) else item for item in found]
 
 
 def _rescued(found: Found) -> Record:
@@ -166,16 +169,28 @@ def _rescued(found: Found) -> Record:
 
 
 def _record(line: _Line, start: int, end: int) -> Record:
-    record = Record(start, end, line.type, line.subtype or "", line.uuid or "", line.parent_uuid or "")
-    record.time = line.timestamp or ""
-    record.sidechain = bool(line.is_sidechain)
-    record.meta = bool(line.is_meta)
-    record.origin = (line.origin.kind or "") if line.origin is not None else ""
-    record.detail = _detail(line)
+    if line.type == "progress":
+        return Record(
+            start, end, "progress", "", line.uuid or "", line.parent_uuid or "", line.timestamp or ""
+        )
+    record = Record(
+        start,
+        end,
+        line.type,
+        line.subtype or "",
+        line.uuid or "",
+        line.parent_uuid or "",
+        line.timestamp or "",
+        origin=(line.origin.kind or "") if line.origin is not None else "",
+        sidechain=bool(line.is_sidechain),
+        meta=bool(line.is_meta),
+    )
     if line.message is not None:
         _read_message(record, line, line.message)
     elif line.subtype == "local_command" and line.content is not None:
         record.role, record.plain, record.blocks = "user", True, (_text(line.content),)
+    if line.type != "assistant":
+        record.detail = _detail(line, record.sidecar)
     return record
 
 
@@ -188,7 +203,9 @@ def _read_message(record: Record, line: _Line, message: _Message) -> None:
     record.failed = bool(line.is_api_error_message)
     record.virtual = bool(line.is_virtual)
     record.sidecar = _length(line.tool_use_result)
-    record.returned = record.sidecar > 0 and bytes(line.tool_use_result) not in _FALSY
+    record.returned = record.sidecar > _LONGEST_FALSY or (
+        record.sidecar > 0 and bytes(line.tool_use_result) not in _FALSY
+    )
     content = message.content
     if isinstance(content, str):
         record.plain, record.blocks = True, (_text(content),)
@@ -205,6 +222,7 @@ def _read_message(record: Record, line: _Line, message: _Message) -> None:
 
 
 _FALSY = (b"null", b'""', b"false", b"0")
+_LONGEST_FALSY = 5
 
 
 def _length(raw: Raw) -> int:
@@ -275,21 +293,25 @@ def _call(part: _Part) -> Block:
 
 
 def _result(part: _Part) -> Block:
-    size, images, media, nontext, digest, reminder = 0, 0, 0, False, 0, 0
-    content = part.content
-    if isinstance(content, str):
-        size, digest = utf8_size(content), hash(content)
-        reminder = _reminder(content)
-    else:
-        for inner in content or ():
-            if inner.type == "text":
-                size += utf8_size(inner.text) if isinstance(inner.text, str) else 0
-                digest = hash((digest, inner.text))
-                continue
-            nontext = True
-            images += inner.type in ("image", "document")
-            media += _media(inner)
-            digest = hash((digest, bytes(inner.source.data) if inner.source else b""))
+    """A result's facts from its bytes: decoding a text only to count it would cost half of all reading."""
+    raw = bytes(part.content)
+    if raw.startswith(b'"'):
+        return Block(
+            "tool_result",
+            _text_size(raw),
+            id=part.tool_use_id,
+            error=bool(part.is_error),
+            digest=hash(raw),
+            reminder=_reminder(raw),
+        )
+    size, images, media, nontext = 0, 0, 0, False
+    for inner in _parts_decoder.decode(raw) if raw.startswith(b"[") else ():
+        if inner.type == "text":
+            size += utf8_size(inner.text) if isinstance(inner.text, str) else 0
+            continue
+        nontext = True
+        images += inner.type in ("image", "document")
+        media += _media(inner)
     return Block(
         "tool_result",
         size,
@@ -298,19 +320,35 @@ def _result(part: _Part) -> Block:
         media=media,
         error=bool(part.is_error),
         nontext=nontext,
-        digest=digest,
-        reminder=reminder,
+        digest=hash(raw),
     )
 
 
-def _reminder(content: str) -> int:
+def _text_size(raw: bytes) -> int:
+    """UTF-8 bytes of a text from its JSON; of a long one near enough: each backslash counted as one escape."""
+    if len(raw) <= _EXACT_UP_TO and b"\\" in raw:
+        try:
+            return utf8_size(_text_decoder.decode(raw))
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return len(raw) - 2  # half a surrogate pair
+    return len(raw) - 2 - raw.count(b"\\")
+
+
+_EXACT_UP_TO = 4_096
+"""Bytes up to which a text is decoded to be counted: counting long ones exactly cost a third of all reading."""
+
+
+def _reminder(raw: bytes) -> int:
     """A digest of the system reminder that a result ends with, 0 for none."""
-    if not content.endswith((REMINDER_END, REMINDER_END + "\n")):
+    if not raw.endswith(_REMINDER_ENDS):
         return 0
-    return hash(content[content.rfind(REMINDER_BEGIN) :].strip())
+    return hash(raw[raw.rfind(REMINDER_BEGIN.encode()) :].removesuffix(b'"').removesuffix(b"\\n"))
 
 
-def _detail(line: _Line) -> Detail | None:
+_REMINDER_ENDS = ((REMINDER_END + '"').encode(), (REMINDER_END + '\\n"').encode())
+
+
+def _detail(line: _Line, sidecar: int) -> Detail | None:
     match line.type:
         case "attachment":
             return _attached(line.attachment)
@@ -329,7 +367,7 @@ def _detail(line: _Line) -> Detail | None:
             return Snapshot(line.message_id or "")
         case "content-replacement":
             return Replacements(tuple(item.call for item in line.replacements or ()))
-        case "user" if _length(line.tool_use_result):
+        case "user" if sidecar:
             return _long_window(line.tool_use_result)
         case _:
             return None
@@ -362,7 +400,12 @@ def _boundary(said: _Compaction) -> Boundary:
 
 
 def _long_window(raw: Raw) -> Window | None:
-    """An Agent result names the model it resolved to; `[1m]` there means the long window (facts §6)."""
+    """An Agent result names the model it resolved to; `[1m]` there means the long window (facts §6).
+
+    Such results begin with the agent's status and are small; a file that was read is not looked through.
+    """
+    if bytes(memoryview(raw)[:_AGENT_HEAD]).find(b'"status"') < 0 and _length(raw) > _RESULT_HEAD:
+        return None
     text = bytes(memoryview(raw)[:_RESULT_HEAD])
     at = text.find(b'"resolvedModel":"')
     if at >= 0 and b'[1m]"' in text[at : at + 120]:
@@ -370,4 +413,5 @@ def _long_window(raw: Raw) -> Window | None:
     return None
 
 
-_RESULT_HEAD = 262_144
+_AGENT_HEAD = 64
+_RESULT_HEAD = 4_096

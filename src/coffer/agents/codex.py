@@ -96,12 +96,12 @@ _parts_decoder = msgspec.json.Decoder(list[_Part])
 
 
 def translate(line: bytes, start: int) -> list[Record | Oddity]:
-    """Records and oddities of one line; start is the line's offset in the file, in bytes."""
+    """Records and oddities of one line, with or without its newline; start is its offset in bytes."""
     try:
         parsed = _decoder.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return [item for found in objects(line, start) for item in _rescued(found)]
-    return list(_records(parsed, start, start + len(line)))
+        return [item for found in objects(line.removesuffix(b"\n"), start) for item in _rescued(found)]
+    return list(_records(parsed, start, start + len(line) - line.endswith(b"\n")))
 
 
 def _rescued(found: Found | Oddity) -> list[Record | Oddity]:

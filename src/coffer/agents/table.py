@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from coffer.agents import claude, claude_about, codex, codex_about
 from coffer.core import parts, rollout, usage
@@ -19,8 +20,7 @@ from coffer.core.usage import Measure, WindowMeasure
 from coffer.core.view import View
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Struct, frozen=True):
     """One agent's dialect and the model of its loader.
 
     translate: a line and its offset → records. view: what a resume sends. content: an item and its line → the

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import sys
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 
 import click
 
@@ -57,6 +56,8 @@ class LazyGroup(click.Group):
 
 
 def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  (28 ms that only --version needs)
+
     try:
         return version("coffer-agent")
     except PackageNotFoundError:

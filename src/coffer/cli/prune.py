@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 
 import click
@@ -66,7 +65,9 @@ def command(  # noqa: PLR0913  (one parameter an option)
 
 def prove(proposal: Proposal) -> Written:
     """Write the plan's result into the system's temporary folder, check it against the laws, and forget it."""
-    with tempfile.TemporaryDirectory(prefix="coffer-") as folder:
+    from tempfile import TemporaryDirectory  # noqa: PLC0415  (only a dry run needs it)
+
+    with TemporaryDirectory(prefix="coffer-") as folder:
         path = Path(folder) / "pruned.jsonl"
         with path.open("w+b") as file:
             return write_checked(proposal, path, file)

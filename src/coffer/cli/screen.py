@@ -8,14 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
@@ -108,8 +100,15 @@ def progress(size: int, label: str) -> Iterator[Report | None]:
     if size < _SLOW_BYTES or not sys.stderr.isatty():
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console(error=True), transient=True) as shown:
+    from rich import progress as bars  # noqa: PLC0415  (only long work on a terminal shows a bar)
+
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.DownloadColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=console(error=True), transient=True) as shown:
         task = shown.add_task(visible_line(label), total=size)
         yield lambda done, total: shown.update(task, completed=done, total=total)
 
@@ -120,7 +119,9 @@ def counting(total: int, label: str) -> Iterator[Callable[[], None]]:
     if total < _SLOW_COUNT or not sys.stderr.isatty():
         yield lambda: None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console(error=True), transient=True) as shown:
+    from rich import progress as bars  # noqa: PLC0415  (only long work on a terminal shows a bar)
+
+    columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.MofNCompleteColumn())
+    with bars.Progress(*columns, console=console(error=True), transient=True) as shown:
         task = shown.add_task(label, total=total)
         yield lambda: shown.advance(task)

@@ -14,8 +14,9 @@ Each step with the experiment that shows it: docs/formats.md, "Loader".
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from coffer.core.loader import SPEAKERS, Loaded, load
 from coffer.core.record import Record
@@ -25,8 +26,7 @@ BRIDGE_SECONDS = 5.0
 """How much older than its child a stand-in for a missing parent may be."""
 
 
-@dataclass(slots=True)
-class Gap:
+class Gap(Struct):
     """A parent that is not in the file. bridged: the record taken instead, or None: history ends here."""
 
     child: Record
@@ -34,8 +34,7 @@ class Gap:
     bridged: Record | None
 
 
-@dataclass(slots=True)
-class Branch:
+class Branch(Struct):
     """The live branch in the client's order. leaf None: nothing to resume.
 
     kept: the last message that a compaction preserved. broken: uuids that it names and the file lacks (then
@@ -189,24 +188,21 @@ def _gather(loaded: Loaded, branch: Branch) -> None:
     """Insert same-message blocks and parallel results behind the last record of their message."""
     chain = branch.records
     on_chain = {record.uuid for record in chain}
-    last_of = {record.message: record for record in chain if record.type == "assistant" and record.message}
-    if not last_of:
+    siblings, results = _beside(loaded, on_chain)
+    if not siblings and not results:
         return
-    siblings, results = _beside(loaded)
+    families: dict[str, list[Record]] = {}
+    for record in chain:
+        if record.type == "assistant" and record.message:
+            families.setdefault(record.message, []).append(record)
     extra: dict[str, list[Record]] = {}
-    for message, last in last_of.items():
-        family = siblings.get(message, [last])
-        parts = [record for record in family if record.uuid not in on_chain]
-        answers = [
-            answer
-            for record in family
-            for answer in results.get(record.uuid, ())
-            if answer.uuid not in on_chain
-        ]
+    for message, family in families.items():
+        parts = siblings.get(message, [])
+        in_order = sorted([*family, *parts], key=_place)
+        answers = [answer for record in in_order for answer in results.get(record.uuid, ())]
         found = sorted(parts, key=_when) + sorted(answers, key=_when)
         if found:
-            on_chain.update(record.uuid for record in found)
-            extra[last.uuid] = found
+            extra[family[-1].uuid] = found
     if extra:
         branch.records = [item for record in chain for item in (record, *extra.get(record.uuid, ()))]
 
@@ -215,14 +211,21 @@ def _when(record: Record) -> str:
     return record.time
 
 
-def _beside(loaded: Loaded) -> tuple[dict[str, list[Record]], dict[str, list[Record]]]:
+def _place(record: Record) -> int:
+    return record.start
+
+
+def _beside(loaded: Loaded, on_chain: set[str]) -> tuple[dict[str, list[Record]], dict[str, list[Record]]]:
+    """Answers beside the chain by message, and results beside it by parent, in file order."""
     siblings: dict[str, list[Record]] = {}
     results: dict[str, list[Record]] = {}
-    for record in loaded.records.values():
+    for uuid, record in loaded.records.items():
+        if uuid in on_chain:
+            continue
         if record.type == "assistant" and record.message:
             siblings.setdefault(record.message, []).append(record)
         elif record.type == "user" and not record.plain:
-            parent = loaded.parents[record.uuid]
+            parent = loaded.parents[uuid]
             if parent and any(block.kind == "tool_result" for block in record.blocks):
                 results.setdefault(parent, []).append(record)
     return siblings, results

@@ -9,10 +9,8 @@ prompt, tool schemas, memory files. The error of the estimate is measured on ans
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from statistics import median
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from coffer.core.record import Record
 
@@ -53,8 +51,7 @@ class Part(Struct, frozen=True, gc=False):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A request whose tokens are known: it was made of the first `parts` parts. In tokens."""
 
     parts: int
@@ -62,8 +59,7 @@ class Mark:
     output: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Struct, frozen=True):
     """How guesses become tokens: base + scale × guess.
 
     error: median of |estimate - count| / count over `answers` requests that were left out of the fit.
@@ -78,8 +74,7 @@ class Calibration:
     answers: int = 0
 
 
-@dataclass(slots=True)
-class Composition:
+class Composition(Struct):
     """Tokens of a context by part. Sums to `tokens` with `base`; `pending` came after the last count."""
 
     tokens: int
@@ -170,3 +165,10 @@ def _fit(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
         scale = min([scale, *(count / guess for guess, count in points if guess > 0)])
         base = 0.0
     return base, scale
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle of the values; of an even count the mean of the two in the middle."""
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

@@ -76,8 +76,15 @@ def _block(line: bytes, index: int) -> dict[str, Any]:
         raw = raw_block(line, index)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError):
         return _block_of_odd_line(line, index)
-    value = json.loads(raw.decode("utf-8", "replace"))
+    value = _parsed(raw)
     return {"type": "text", "text": value} if isinstance(value, str) else dict(value)
+
+
+def _parsed(raw: bytes) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return json.loads(raw.decode("utf-8", "replace"))
 
 
 def raw_block(line: bytes, index: int) -> bytes:

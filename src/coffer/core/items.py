@@ -6,10 +6,9 @@ content, so a view of a 200 MB session is small. `content` reads an item's exact
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from coffer.core.record import Attached, Block, Record
 
@@ -68,8 +67,7 @@ class Context(Struct, frozen=True, gc=False):
         return self.record.detail
 
 
-@dataclass(slots=True)
-class Message:
+class Message(Struct):
     """A message on its way into the request: kind user, assistant or attachment."""
 
     kind: str

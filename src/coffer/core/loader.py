@@ -10,7 +10,8 @@ Both steps are those of 2.1.197 (docs/formats.md, "Loader"); `chain` goes on fro
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from coffer.core.json_lines import Oddity
 from coffer.core.record import LARGE_FILES, SMALL_FILES, Boundary, Pointer, Record
@@ -22,8 +23,7 @@ SPEAKERS = ("user", "assistant")
 """Record types that carry the conversation's messages."""
 
 
-@dataclass(slots=True)
-class Loaded:
+class Loaded(Struct):
     """uuid → record in file order, with parents as the loader leaves them ("" for none).
 
     last: the last record of the main conversation. pointer: the leaf that the last `last-prompt` names;

@@ -145,14 +145,23 @@ def settle(proposals: Iterable[Proposed], nameable: frozenset[str], limit: float
     units: list[list[Proposed]] = []
     for unit in _units(proposals):
         places = [_place(item.action) for item in unit]
-        refused = any(isinstance(item.action, Drop) and item.action.record.uuid in nameable for item in unit)
-        taken = any(place in claimed or (place[0], _WHOLE) in claimed for place in places)
-        if refused or taken or any(slot == _WHOLE and start in starts for start, slot in places):
+        if any([_is_refused(item.action, nameable) for item in unit]):
+            continue
+        if any([_is_taken(place, claimed, starts) for place in places]):
             continue
         claimed.update(places)
-        starts.update(start for start, _ in places)
+        starts.update([start for start, _ in places])
         units.append(unit)
     return Plan([item for unit in _within(units, limit) for item in unit])
+
+
+def _is_refused(action: Action, nameable: frozenset[str]) -> bool:
+    return isinstance(action, Drop) and action.record.uuid in nameable
+
+
+def _is_taken(place: tuple[int, int], claimed: set[tuple[int, int]], starts: set[int]) -> bool:
+    start, slot = place
+    return start in starts and (slot == _WHOLE or place in claimed or (start, _WHOLE) in claimed)
 
 
 _WHOLE, _SIDECAR = -1, -2
@@ -169,10 +178,17 @@ def _place(action: Action) -> tuple[int, int]:
 
 
 def _units(proposals: Iterable[Proposed]) -> list[list[Proposed]]:
-    units: dict[str, list[Proposed]] = {}
-    for number, item in enumerate(proposals):
-        units.setdefault(item.group or f"#{number}", []).append(item)
-    return list(units.values())
+    """Groups, and proposals without one each by itself, in the order in which they begin."""
+    units: list[list[Proposed]] = []
+    groups: dict[str, list[Proposed]] = {}
+    for item in proposals:
+        if item.group in groups:
+            groups[item.group].append(item)
+            continue
+        units.append([item])
+        if item.group:
+            groups[item.group] = units[-1]
+    return units
 
 
 def _within(units: Sequence[list[Proposed]], limit: float) -> list[list[Proposed]]:

@@ -62,33 +62,45 @@ def _starts_with_result(message: Message) -> bool:
 
 
 def _merge(messages: list[Message]) -> list[Message]:
+    """Records of one API message become one message.
+
+    The client looks back for it over answers, attachments and results, and no further than a user message
+    without a result: `since` is where that stands.
+    """
     merged: list[Message] = []
+    places: dict[str, int] = {}
+    since = -1
     for message in messages:
         match message.kind:
             case "assistant":
-                if not _is_error_note(message):
-                    _merge_assistant(merged, message)
+                if _is_error_note(message):
+                    continue
+                items = [_edited(item) for item in message.items]
+                place = places.get(message.id, -1) if message.id else -1
+                if place > since:
+                    merged[place].items = _calls_last(_without_blanks(merged[place].items + items))
+                    continue
+                places[message.id] = len(merged)
+                merged.append(
+                    Message("assistant", message.record, _calls_last(items), message.id, message.model)
+                )
             case "user" | "attachment":
                 merged.append(message)
+                since = _barrier(message, len(merged) - 1, since)
             case _ if message.items:  # a local command's output is sent as the user's words
                 merged.append(Message("user", message.record, message.items))
+                since = len(merged) - 1
     return merged
+
+
+def _barrier(message: Message, place: int, since: int) -> int:
+    if message.kind == "user" and not any(item.kind == "tool_result" for item in message.items):
+        return place
+    return since
 
 
 def _is_error_note(message: Message) -> bool:
     return message.record is not None and message.record.failed and message.model == SYNTHETIC
-
-
-def _merge_assistant(merged: list[Message], message: Message) -> None:
-    items = [_edited(item) for item in message.items]
-    for earlier in reversed(merged):
-        if earlier.kind == "assistant":
-            if message.id and earlier.id == message.id:
-                earlier.items = _calls_last(_without_blanks(earlier.items + items))
-                return
-        elif not (earlier.kind == "attachment" or any(item.kind == "tool_result" for item in earlier.items)):
-            break
-    merged.append(Message("assistant", message.record, _calls_last(items), message.id, message.model))
 
 
 _EDITS = {"ExitPlanMode": Edit.WITHOUT_PLAN, "Edit": Edit.MULTI_EDIT} | dict.fromkeys(ALIASES, Edit.RENAMED)

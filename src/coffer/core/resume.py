@@ -50,6 +50,8 @@ def _not_retracted(records: list[Record]) -> list[Record]:
         if isinstance(record.detail, Retraction)
         for uuid in record.detail.uuids
     }
+    if not taken_back:
+        return records
     return [
         record
         for record in records

@@ -93,7 +93,7 @@ class Rewrite:
 
     def _changed(self, raw: Raw, action: Action) -> Raw:
         data = bytes(raw)
-        value = json.loads(data.decode("utf-8", "surrogateescape"))
+        value = _parsed(data)
         if isinstance(action, Strip):
             return Raw(encode(_stripped(value)))
         assert isinstance(action, Stub)
@@ -152,6 +152,13 @@ def _with_parent(line: bytes, old: str, new: str) -> bytes:
     said = json.loads(line.decode("utf-8", "surrogateescape"))
     said["parentUuid"] = new or None
     return encode(said)
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return json.loads(data.decode("utf-8", "surrogateescape"))
 
 
 def _stripped(content: Any) -> Any:

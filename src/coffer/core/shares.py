@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from coffer.core.record import Attached, Naming, Pointer, Record, Snapshot
 from coffer.core.transcript import CHAINED, Transcript
 from coffer.core.view import View
@@ -24,34 +22,32 @@ def shares(transcript: Transcript, view: View) -> dict[str, int]:
 
     Media count as sent where their record is. A record's own size less its content and sidecar is envelope.
     """
-    sums: dict[str, int] = {}
+    sums = dict.fromkeys((SENT, SIDECARS, ENVELOPE), 0)
     sent = view.records()
-    seen: set[int] = set()
+    last = -1
     for record in transcript.records:
-        if record.start in seen:
-            continue
-        seen.add(record.start)
-        for name, size in _split(record, record.start in sent):
-            if size > 0:
-                sums[name] = sums.get(name, 0) + size
+        start = record.start
+        if start == last:
+            continue  # records of one line: a compaction's history
+        last, size, sidecar = start, record.end - start, record.sidecar
+        sums[SIDECARS] += sidecar
+        if start in sent:
+            content = min(_content(record), size - sidecar)
+            sums[SENT] += content
+            sums[ENVELOPE] += size - sidecar - content
+        else:
+            name = _unsent(record)
+            sums[name] = sums.get(name, 0) + size - sidecar
     broken = sum(oddity.end - oddity.start for oddity in transcript.oddities)
     if broken:
         sums[BROKEN] = broken
-    return dict(sorted(sums.items(), key=lambda item: -item[1]))
+    return dict(sorted(((name, size) for name, size in sums.items() if size), key=lambda item: -item[1]))
 
 
-def _split(record: Record, is_sent: bool) -> Iterable[tuple[str, int]]:  # noqa: FBT001  (a fact, not an option)
-    if is_sent:
-        content = sum(block.size + block.media for block in record.blocks)
-        if isinstance(record.detail, Attached):
-            content = record.detail.size
-        content = min(content, record.size - record.sidecar)
-        return (
-            (SENT, content),
-            (SIDECARS, record.sidecar),
-            (ENVELOPE, record.size - content - record.sidecar),
-        )
-    return ((_unsent(record), record.size - record.sidecar), (SIDECARS, record.sidecar))
+def _content(record: Record) -> int:
+    if isinstance(record.detail, Attached):
+        return record.detail.size
+    return sum([block.size + block.media for block in record.blocks])
 
 
 def _unsent(record: Record) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from coffer.core.json_lines import Oddity
 from coffer.core.record import Naming, Record
@@ -12,8 +13,7 @@ CHAINED = frozenset({"user", "assistant", "attachment", "system"})
 """Record types that the client links by uuid and parentUuid (facts/claude-code §3)."""
 
 
-@dataclass(slots=True)
-class About:
+class About(Struct):
     """What the records say of the session as a whole. Empty strings where nothing was said."""
 
     session: str = ""
@@ -30,8 +30,7 @@ class About:
     """Codex: bytes of the parent's file that a fork's own file leaves out."""
 
 
-@dataclass(slots=True)
-class Transcript:
+class Transcript(Struct):
     """Records and oddities of one file of `size` bytes, both in file order.
 
     unfinished: bytes after the last newline; the client's next append would be glued to them (facts §4 f).

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from coffer.core.dialect import SYNTHETIC
 from coffer.core.record import Boundary, Record, Usage, Window
@@ -19,8 +20,7 @@ MODEL_WINDOWS: dict[str, tuple[int, str]] = {
 """Model ids whose window is known without `[1m]`: tokens and provenance. Nothing else is guessed up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """Tokens in the context. source: what was counted; record: the record that says so, None for a guess.
 
     estimated: nothing in the file counts them.
@@ -33,8 +33,7 @@ class Measure:
     estimated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WindowMeasure:
+class WindowMeasure(Struct, frozen=True):
     """The context window in tokens, and what says so."""
 
     tokens: int

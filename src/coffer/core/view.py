@@ -7,7 +7,7 @@ result is a list of items in the order of the request. It is proven against the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from coffer.core.chain import Branch, live_branch
 from coffer.core.dialect import SYNTHETIC
@@ -18,8 +18,7 @@ from coffer.core.resume import resumed
 from coffer.core.transcript import Transcript
 
 
-@dataclass(slots=True)
-class View:
+class View(Struct):
     """The items of the request in order, without system prompt, tools and the next prompt.
 
     model: the model id that the request names, without `[1m]`; it decides which thinking is sent.

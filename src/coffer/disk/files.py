@@ -6,6 +6,7 @@ had when it was opened, so what is shown belongs to one moment.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import tempfile
@@ -13,11 +14,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from coffer.errors import NotAFile, TranscriptEmpty, TranscriptMissing, TranscriptUnreadable
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
+
 _CHUNK = 1 << 20
+_AHEAD = 1 << 18
 
 Progress = Callable[[int, int], None]
 """Called with (bytes read, bytes in all) from time to time."""
@@ -35,6 +40,8 @@ class Source:
     path: Path
     segments: list[tuple[IO[bytes], int]]
     own: int = 0
+    _ahead: bytes = b""
+    _ahead_start: int = 0
 
     @property
     def size(self) -> int:
@@ -42,7 +49,19 @@ class Source:
         return sum(length for _, length in self.segments)
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes from start to end; fewer where the file was cut meanwhile."""
+        """The bytes from start to end; fewer where the file was cut meanwhile.
+
+        Small pieces are served from a stretch that is read ahead: records are mostly asked for in file order.
+        """
+        offset = start - self._ahead_start
+        if offset >= 0 and end - self._ahead_start <= len(self._ahead):
+            return self._ahead[offset : end - self._ahead_start]
+        if end - start > _AHEAD // 4:
+            return self._read(start, end)
+        self._ahead, self._ahead_start = self._read(start, min(start + _AHEAD, self.size)), start
+        return self._ahead[: end - start]
+
+    def _read(self, start: int, end: int) -> bytes:
         pieces = []
         first = 0
         for file, length in self.segments:
@@ -73,6 +92,7 @@ class Source:
             length -= taken
             inherited.append((file, taken))
         self.segments = inherited + self.segments
+        self._ahead = b""
         self.own = sum(size for _, size in inherited)
 
 
@@ -135,32 +155,38 @@ def _decompressed(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
 _Line = TypeVar("_Line")
 
 
+class _Window(io.RawIOBase):
+    """The first `length` bytes of an open file, read by place, so that nobody's position moves."""
+
+    def __init__(self, file: IO[bytes], length: int) -> None:
+        self._descriptor, self._left, self.position = file.fileno(), length, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer)
+        got = os.preadv(self._descriptor, [view[: self._left]], self.position) if self._left else 0
+        self._left -= got
+        self.position += got
+        return got
+
+
 def read_lines(
     source: Source, translate: Callable[[bytes, int], list[_Line]], progress: Progress | None = None
 ) -> Iterator[list[_Line]]:
-    """What translate makes of each line and its offset, in file order, up to the size at opening."""
-    pieces: list[bytes] = []
-    base = position = 0
-    size = source.size
-    while position < size:
-        chunk = source.read(position, min(position + _CHUNK, size))
-        if not chunk:
-            break
-        position += len(chunk)
-        end = chunk.rfind(b"\n")
-        if end < 0:
-            pieces.append(chunk)
-            continue
-        pieces.append(chunk[: end + 1])
-        buffer = b"".join(pieces) if len(pieces) > 1 else pieces[0]
-        begin = 0
-        while (stop := buffer.find(b"\n", begin)) >= 0:
-            if stop > begin:
-                yield translate(buffer[begin:stop], base + begin)
-            begin = stop + 1
-        base += begin
-        pieces = [chunk[end + 1 :]] if end + 1 < len(chunk) else []
-        if progress is not None:
-            progress(position, size)
-    if pieces:
-        yield translate(b"".join(pieces), base)
+    """What translate makes of each line and its offset, in file order, up to the size at opening.
+
+    A line comes with its newline, the last one perhaps without.
+    """
+    size, base = source.size, 0
+    for file, length in source.segments:
+        window = _Window(file, length)
+        shown, position = 0, base
+        for line in io.BufferedReader(window, _CHUNK):
+            yield translate(line, position)
+            position += len(line)
+            if progress is not None and window.position != shown:
+                shown = window.position
+                progress(base + shown, size)
+        base += length

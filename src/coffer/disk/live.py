@@ -11,16 +11,16 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from coffer.disk.places import Places
 
 _LINUX: bool = sys.platform == "linux"
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Struct, frozen=True):
     """The process that has a session open. status: idle, busy, waiting, shell, or "" where none is stated."""
 
     agent: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Places:
+
+class Places(Struct, frozen=True):
     """The folders of each agent: Claude Code's configuration folder and Codex's home."""
 
     claude: Path

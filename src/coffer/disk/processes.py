@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-import psutil
-
 _NAMES = ("claude", "node", "bun", "deno")
 
 
 def agents_in(folder: str) -> list[int]:
     """Pids of processes that may be a Claude Code and work in a folder; others' processes are not seen."""
+    import psutil  # noqa: PLC0415  (11 ms that only a client without a registry needs)
+
     wanted = os.path.realpath(folder)
     found = []
     for process in psutil.process_iter(["pid", "name", "cmdline"]):

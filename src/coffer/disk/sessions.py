@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from coffer.disk.places import Places
 
@@ -22,8 +23,7 @@ ARCHIVED = "archived"
 _ROLLOUT = re.compile(r"rollout-.{19}-([0-9a-f-]{36})\.jsonl(?:\.zst)?$")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A transcript file. kind: main, subagent, workflow, archived. owner: the session of a subagent's file.
 
     size in bytes; modified in seconds since the epoch.

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import zstandard
 
@@ -35,12 +36,26 @@ def put(
 ) -> int:
     """Keep the pieces for a receipt; the bytes written. On disk for good when it returns."""
     new = {piece.hash: piece for piece in pieces}
-    known = {
-        key for key in new if connection.execute("SELECT 1 FROM blobs WHERE hash = ?", (key,)).fetchone()
-    }
+    known = {key for names in batched(new, _BATCH) for key in _known(connection, names)}
     written = _write(connection, home, receipt, project, [p for p in new.values() if p.hash not in known])
     connection.executemany("INSERT OR IGNORE INTO blob_refs VALUES (?, ?)", [(key, receipt) for key in new])
     return written
+
+
+_BATCH = 500
+
+
+def batched(names: Iterable[str], size: int) -> Iterator[list[str]]:
+    """The names in lists of at most `size`."""
+    rest = iter(names)
+    while found := list(islice(rest, size)):
+        yield found
+
+
+def _known(connection: sqlite3.Connection, names: list[str]) -> list[str]:
+    marks = ",".join("?" * len(names))
+    rows = connection.execute(f"SELECT hash FROM blobs WHERE hash IN ({marks})", names)  # noqa: S608  (only marks)
+    return [row[0] for row in rows]
 
 
 def _write(

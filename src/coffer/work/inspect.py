@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from coffer.core.attachments import strings
 from coffer.core.composition import Composition, Part, compose
@@ -20,8 +21,7 @@ _TITLE_LENGTH = 120
 _TITLE_ORDER = ("custom-title", "ai-title", "summary")
 
 
-@dataclass(slots=True)
-class Report:
+class Report(Struct):
     """One session as it is now. measure None: nothing in the file counts tokens; all is estimated.
 
     largest: the largest parts with their tokens and a few words of what they are about.

@@ -1,0 +1,177 @@
+"""A pruned session in the real client: what it sends is what the plan says, and the session lives on.
+
+The transcripts: all of the lab's (tests/corpus/claude) and twelve of the shared corpus where it lies beside the
+project; all of that with COFFER_LAB_WHOLE_CORPUS=1. The server is as strict as the API, and the client hides a
+refusal by asking again in other words: so each test looks at what the server refused, not at exit codes.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from coffer.core.strategies.table import PRESCRIPTIONS
+from coffer.store.home import Home
+from coffer.work.restore import restore
+from tests.lab.anthropic_server import AnthropicServer, Request
+from tests.lab.claude import ClaudeHome
+from tests.lab.claude_stage import Stage
+from tests.lab.conformance import PROBE, differences
+from tests.lab.prune_lab import (
+    PROMPTS,
+    STRATEGIES,
+    Json,
+    coffer,
+    persons_words,
+    pieces_of,
+    place_at_rest,
+    plan_of,
+    prune,
+    refused,
+    rewind,
+    said_by_users,
+    stubs_of,
+    surprises,
+    texts_of,
+    worked,
+    worked_on_screen,
+)
+from tests.lab.test_view_conformance import session_id
+
+pytestmark = pytest.mark.lab
+
+ROOT = Path(__file__).parents[2]
+OWN = sorted((ROOT / "tests/corpus/claude").glob("*.jsonl"))
+SHARED = sorted((ROOT.parent / "shared/corpus/claude").glob("*.jsonl"))
+TWELVE = (
+    "2.0.64-entire-plain",
+    "2.1.12-entire-badline",
+    "2.1.14-entire-microcompact",
+    "2.1.29-entire-orphans",
+    "2.1.33-entire-learner",
+    "2.1.37-entire-bigresults",
+    "2.1.38-cipherbox-unpaired",
+    "2.1.49-cipherbox-images",
+    "2.1.205-omp-rejected",
+    "2.1.215-omp-tasknotif",
+    "2.1.219-omp-compact",
+    "2.1.229-nomos-workflow",
+)
+WHOLE = bool(os.environ.get("COFFER_LAB_WHOLE_CORPUS"))
+CHOSEN = [*OWN, *(path for path in SHARED if WHOLE or path.stem in TWELVE)]
+
+
+def resumed(home: ClaudeHome, session: str) -> Request:
+    """The one request of a resume; a second one would be the client's way out of a refusal."""
+    done = home.run("-p", PROBE, "--resume", session)
+    assert done.rc == 0, done.stdout + done.stderr
+    assert refused(done.requests) == []
+    assert len(done.requests) == 1
+    return done.requests[0]
+
+
+@pytest.mark.parametrize("path", CHOSEN, ids=lambda path: path.stem)
+def test_a_resume_sends_what_the_plan_says(
+    path: Path, tmp_path: Path, claude_binary: Path, anthropic_server: AnthropicServer
+) -> None:
+    """Twice over: against the view of the pruned file, and against what is sent for the original."""
+    original = path.read_bytes()
+    session = session_id(original)
+    before: Request | None = None
+    sent: dict[bytes, Request] = {}
+    for prescription in PRESCRIPTIONS:
+        with ClaudeHome(tmp_path / prescription, anthropic_server, binary=claude_binary) as home:
+            placed = place_at_rest(home, path, session)
+            said = prune(home, placed, prescription)
+            plan = plan_of(path, prescription, said["left_out"])
+            pruned = placed.read_bytes()
+            if plan.is_empty:
+                assert pruned == original
+                assert said["receipt"] is None
+                continue
+            assert pruned != original
+            if before is None:
+                before = _of_the_original(path, session, tmp_path, claude_binary, anthropic_server)
+            if pruned not in sent:  # prescriptions often agree
+                sent[pruned] = resumed(home, session)
+                copy = home.root / "as-pruned.jsonl"
+                copy.write_bytes(pruned)
+                assert differences(copy, sent[pruned].body or {}) == []
+            after = sent[pruned]
+            assert surprises(before, after, plan, original) == []
+            assert _lost_words(original, before, after) == []
+            _assert_restored(home, before, after)
+
+
+def _of_the_original(path: Path, session: str, root: Path, binary: Path, server: AnthropicServer) -> Request:
+    with ClaudeHome(root / "original", server, binary=binary) as home:
+        place_at_rest(home, path, session)
+        return resumed(home, session)
+
+
+def _lost_words(original: bytes, before: Request, after: Request) -> list[str]:
+    said, says = said_by_users(before), said_by_users(after)
+    return [text for text in persons_words(original) if says[text.rstrip()] != said[text.rstrip()]]
+
+
+def _assert_restored(home: ClaudeHome, before: Request, after: Request) -> None:
+    """Each stub names an id that brings back what stood there."""
+    was = {piece.key: piece.block for piece in pieces_of(before)}
+    for key, name in stubs_of(after).items():
+        block: Json = was.get(key) or {}
+        content = block.get("content")
+        if isinstance(content, str):
+            assert restore(Home(home.home / ".coffer"), name).text == content
+
+
+def copied(home: ClaudeHome, path: Path) -> Path:
+    """The transcript as it is before a run appends to it."""
+    copy = home.root / "as-it-was.jsonl"
+    copy.write_bytes(path.read_bytes())
+    return copy
+
+
+def test_a_pruned_session_lives_on(claude_home: ClaudeHome, anthropic_server: AnthropicServer) -> None:
+    path = worked(claude_home, anthropic_server)
+    said = prune(claude_home, path)
+    assert {row["name"] for row in said["strategies"]} >= STRATEGIES
+    pruned = path.read_bytes()
+    further = claude_home.run("-p", "Please greet the fig.", "--resume", path.stem)
+    assert further.stdout == "Greeted fig.\n"
+    assert path.read_bytes().startswith(pruned)
+    grown = copied(claude_home, path)
+    last = resumed(claude_home, path.stem)
+    assert differences(grown, last.body or {}) == []
+    users = said_by_users(last)
+    assert [users[prompt] for prompt in (*PROMPTS, "Please greet the fig.")] == [1, 1, 1, 1]
+    assert "Greeted fig." in texts_of(last)
+    assert anthropic_server.breaches == []
+
+
+@pytest.mark.parametrize("back", [1, 2])
+def test_a_rewind_after_a_prune_loses_nothing(
+    back: int, claude_home: ClaudeHome, anthropic_server: AnthropicServer
+) -> None:
+    """A rewound prompt hangs on a record that the prune left; else all history would be lost in silence."""
+    path = worked_on_screen(claude_home, anthropic_server)
+    original = path.read_bytes()
+    prune(claude_home, path)
+    pruned = path.read_bytes()
+    with claude_home.interactive("--resume", path.stem) as screen:
+        rewind(screen, back)
+        Stage(claude_home, anthropic_server).say(screen, "Please greet the plum.", "● Greeted plum")
+        screen.exit()
+    grown = copied(claude_home, path)
+    request = resumed(claude_home, path.stem)
+    assert differences(grown, request.body or {}) == []
+    users = said_by_users(request)
+    kept = PROMPTS[: len(PROMPTS) - back]
+    assert [users[prompt] for prompt in PROMPTS] == [int(prompt in kept) for prompt in PROMPTS]
+    assert users["Please greet the plum."] == 1
+    assert "I have looked around." in texts_of(request)
+    assert anthropic_server.breaches == []
+    appended = path.read_bytes().removeprefix(pruned)
+    assert coffer(claude_home, "undo", "--json").json["appended"] == len(appended)
+    assert path.read_bytes() == original + appended

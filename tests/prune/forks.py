@@ -1,0 +1,222 @@
+"""Runs coffer's commands in forks of one process: as real as a process each, a tenth of the price, and mortal.
+
+Run as a program it is the server: one JSON line a command in, one out. It has no threads, so a fork is safe.
+`Forks` starts it and talks to it. A command can be told to die at a step: at the first time that it runs the
+n-th line of the modules that write, without any farewell, as with kill -9.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+SOURCE = Path(__file__).parents[2]
+KILLED = 9
+_BEGIN = frozenset({"apply", "undo", "repair", "collect"})
+"""Functions of `work` from which on steps are counted: reading and planning write nothing."""
+_WATCHED = ("work/prune.py", "work/undo.py", "work/repair.py", "work/gc.py", "disk/replace.py", "disk/sync.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended. step: how many steps it ran, where it was told to die at one."""
+
+    out: str
+    err: str
+    code: int
+    steps: int = 0
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def died(self) -> bool:
+        return self.code == KILLED
+
+
+class Forks:
+    """A machine whose commands run in forks. home: what HOME is for them."""
+
+    def __init__(self, home: Path, **environment: str) -> None:
+        self.home = home
+        self.environment = {
+            "HOME": str(home),
+            "LANG": "C.UTF-8",
+            "PATH": os.environ["PATH"],
+            "TMPDIR": str(home.parent),
+        } | environment
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "tests.prune.forks"],
+            cwd=SOURCE,
+            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(
+        self, *arguments: str | Path, die_at: int = 0, largest_file: int = 0, user: int = 0, **environment: str
+    ) -> Ended:
+        """Run `coffer` with these arguments; fails where it shows a traceback.
+
+        largest_file: bytes above which the system refuses to write. user: whose process it is.
+        """
+        asked = {
+            "arguments": [str(argument) for argument in arguments],
+            "environment": self.environment | environment,
+            "die_at": die_at,
+            "largest_file": largest_file,
+            "user": user,
+        }
+        assert self._server.stdin is not None
+        assert self._server.stdout is not None
+        self._server.stdin.write(json.dumps(asked) + "\n")
+        self._server.stdin.flush()
+        done = Ended(**json.loads(self._server.stdout.readline()))
+        assert "Traceback" not in done.err, done.err
+        return done
+
+    def ok(self, *arguments: str | Path, **more: Any) -> Ended:
+        """Run a command that must succeed."""
+        done = self.run(*arguments, **more)
+        assert done.code == 0, (done.code, done.err)
+        return done
+
+    def close(self) -> None:
+        assert self._server.stdin is not None
+        assert self._server.stdout is not None
+        self._server.stdin.close()
+        self._server.wait(30)
+        self._server.stdout.close()
+
+
+@contextlib.contextmanager
+def forks(folder: Path, **environment: str) -> Iterator[Forks]:
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    machine = Forks(home, **environment)
+    try:
+        yield machine
+    finally:
+        machine.close()
+
+
+# --- the server -----------------------------------------------------------------------------------------
+
+
+class _Steps:
+    """Counts the lines of the writing modules, each once, and ends the process at the chosen one."""
+
+    def __init__(self, die_at: int) -> None:
+        self.seen: set[tuple[CodeType, int]] = set()
+        self.begun = False
+        self._die_at = die_at
+        root = os.fspath(SOURCE / "src" / "coffer")
+        self._watched = tuple(f"{root}/{name}" for name in _WATCHED)
+        self._store = f"{root}/store/"
+
+    def called(self, frame: FrameType, _event: str, _argument: object) -> Any:
+        name = frame.f_code.co_filename
+        if not (name in self._watched or name.startswith(self._store)):
+            return None
+        self.begun = self.begun or frame.f_code.co_name in _BEGIN
+        return self.line if self.begun else None
+
+    def line(self, frame: FrameType, event: str, _argument: object) -> Any:
+        if event == "line":
+            self.seen.add((frame.f_code, frame.f_lineno))
+            if len(self.seen) == self._die_at:
+                os._exit(KILLED)
+        return self.line
+
+
+def _child(asked: Mapping[str, Any], out: int, err: int, report: int) -> None:
+    for descriptor, target in ((out, 1), (err, 2)):
+        os.dup2(descriptor, target)
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    sys.argv = ["coffer", *asked["arguments"]]
+    os.chdir("/")
+    from coffer.cli.main import main  # noqa: PLC0415  (the server itself has nothing to do with it)
+
+    if asked["user"]:
+        os.setgroups([])
+        os.setresgid(asked["user"], asked["user"], asked["user"])
+        os.setresuid(asked["user"], asked["user"], asked["user"])
+    if asked["largest_file"]:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (asked["largest_file"], asked["largest_file"]))
+    steps = _Steps(asked["die_at"])
+    code = 0
+    try:
+        if asked["die_at"]:
+            sys.settrace(steps.called)
+        main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:  # noqa: BLE001  (what python itself would do with it)
+        sys.settrace(None)
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    sys.settrace(None)
+    os.write(report, str(len(steps.seen)).encode())
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
+
+
+def _serve(line: str) -> dict[str, Any]:
+    asked = json.loads(line)
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        tempfile.TemporaryFile() as report,
+    ):
+        pid = os.fork()
+        if pid == 0:
+            _child(asked, out.fileno(), err.fileno(), report.fileno())
+        _, status = os.waitpid(pid, 0)
+        said = []
+        for file in (out, err, report):
+            file.seek(0)
+            said.append(file.read().decode("utf-8", "backslashreplace"))
+    return {
+        "out": said[0],
+        "err": said[1],
+        "code": os.waitstatus_to_exitcode(status),
+        "steps": int(said[2] or 0),
+    }
+
+
+def _main() -> None:
+    from importlib import import_module  # noqa: PLC0415
+
+    for name in _INHERITED:
+        import_module(name)
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(_serve(line)) + "\n")
+        sys.stdout.flush()
+
+
+_INHERITED = (
+    *(f"coffer.cli.{name}" for name in ("main", "prune", "undo", "check", "gc", "receipts", "restore", "screen")),
+    "coffer.cli.prune_picture",
+    "rich.progress",
+    "rich.table",
+)
+"""Imported once by the server, so that its forks need not."""
+
+
+if __name__ == "__main__":
+    _main()
