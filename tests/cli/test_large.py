@@ -89,15 +89,3 @@ def test_a_line_of_100_megabytes_is_not_held_many_times(machine: Machine) -> Non
     write(path, 1, 100_000_000)
     _, used = peak(machine, "show", "./large.jsonl")
     assert used < 500_000_000
-
-
-def test_a_hole_of_two_gigabytes_is_not_read_into_memory(machine: Machine) -> None:
-    # NUL bytes without a newline, as a crash leaves them: a line that no memory holds
-    path = machine.folder / "sparse.jsonl"
-    path.write_bytes(conversation().data)
-    with path.open("r+b") as file:
-        file.seek(2_000_000_000)
-        file.write(b"\n" + conversation().data)
-    for command in ("show", "check"):
-        _, used = peak(machine, command, "./sparse.jsonl")
-        assert used < MOST

@@ -201,7 +201,7 @@ def test_a_number_that_python_cannot_hold_costs_nothing(shape: str) -> None:
     assert record.uuid == uid("k")
 
 
-@pytest.mark.parametrize("depth", [100, 500, *range(850, 1_000, 6), 1_100, 3_000, 100_000])
+@pytest.mark.parametrize("depth", [100, 500, *range(850, 1_000, 6), 1_100, 3_000, 20_000])
 @pytest.mark.parametrize("pair", ['{"a":|}', "[|]"], ids=["objects", "lists"])
 @pytest.mark.parametrize("odd", ["", '"isMeta":5,'], ids=["", "with a foreign field"])
 def test_nesting_beyond_any_parser_keeps_the_chain(depth: int, pair: str, odd: str) -> None:

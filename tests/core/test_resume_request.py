@@ -23,6 +23,7 @@ from tests.transcripts import (
     call,
     image,
     name_of,
+    names,
     read,
     result,
     text,
@@ -497,6 +498,25 @@ def test_an_input_of_a_foreign_shape_is_shown_as_it_is(tool: str, given: object)
     made.answer({"type": "tool_use", "id": "c1", "name": tool, "input": given})
     made.result("c1")
     assert contents(made)[1]["input"] == given
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(None, 5, "", "x", [], {}, {"a": 1}, [None], [5], ["x"], [{}], [{"type": 5}], [{"type": "text"}]),
+        *([{"type": "text", "text": 5}], [{"type": "image"}], [{"type": "image", "source": 5}], [[["x"]]]),
+        *("\ud83c", [{"type": "text", "text": "\ud83c"}]),
+    ],
+)
+@pytest.mark.parametrize("failed", [False, True])
+def test_a_result_of_any_shape_ends_in_no_error(said: object, failed: bool) -> None:  # noqa: FBT001
+    made = Claude()
+    made.user("question")
+    made.answer(call("c1"))
+    made.user([result("c1", said, is_error=failed)], "r1")
+    made.answer(text("answer"))
+    assert names(view(read(made)).branch.records)[2] == "r1"
+    assert contents(made)[-1] == text("answer")
 
 
 def test_a_failed_result_keeps_its_texts_only() -> None:

@@ -29,7 +29,9 @@ CORPUS = Path(__file__).parents[1] / "corpus"
 
 
 def lines_of(source: Source) -> list[tuple[int, bytes]]:
-    return [pair for found in read_lines(source, lambda line, at: [(at, line)]) for pair in found]
+    """Each line that is not empty with its place, without its newline."""
+    found = read_lines(source, lambda line, at: [(at, line.removesuffix(b"\n"))])
+    return [(at, line) for pairs in found for at, line in pairs if line]
 
 
 def split(data: bytes) -> list[tuple[int, bytes]]:

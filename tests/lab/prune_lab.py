@@ -281,7 +281,7 @@ def _unlike_changed(before: Json, after: Json, change: Stub | Strip) -> str:
         return "" if _is_stripped(was, now) else "more than a reminder went"
     if isinstance(was, dict):
         fine = list(was) == list(now) and was != now
-        same = all(now[key] in (was[key],) or _is_stub(now[key], change) for key in was)
+        same = all(now[key] == was[key] or _is_stub(now[key], change) for key in was)
         return "" if fine and same else "an input is neither as it was nor a stub"
     return "" if _is_shortened(was, now, change) else "neither a stub nor beginning, stub and end"
 
@@ -379,8 +379,8 @@ def work_of(folder: Path) -> dict[str, list[Json]]:
         "name": "Edit",
         "input": {
             "file_path": read["input"]["file_path"],
-            "old_string": "7. a line",
-            "new_string": "7. The line",
+            "old_string": "57. a line",
+            "new_string": "57. The line",
         },
     }
     table = {"name": "Read", "input": {"file_path": str(folder / "table.md")}}
@@ -397,7 +397,7 @@ def work_of(folder: Path) -> dict[str, list[Json]]:
                 "tools": [
                     {
                         **edit,
-                        "input": {**edit["input"], "old_string": "9. a line", "new_string": "9. The line"},
+                        "input": {**edit["input"], "old_string": "99. a line", "new_string": "99. The line"},
                     }
                 ]
             },

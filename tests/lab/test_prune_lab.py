@@ -7,12 +7,14 @@ refusal by asking again in other words: so each test looks at what the server re
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from coffer.core.strategies.table import PRESCRIPTIONS
+from coffer.errors import SessionLive
 from coffer.store.home import Home
 from coffer.work.restore import restore
 from tests.lab.anthropic_server import AnthropicServer, Request
@@ -175,3 +177,54 @@ def test_a_rewind_after_a_prune_loses_nothing(
     appended = path.read_bytes().removeprefix(pruned)
     assert coffer(claude_home, "undo", "--json").json["appended"] == len(appended)
     assert path.read_bytes() == original + appended
+
+
+def test_undo_brings_back_the_bytes_and_keeps_what_came_since(
+    claude_home: ClaudeHome, anthropic_server: AnthropicServer
+) -> None:
+    path = worked(claude_home, anthropic_server)
+    original = path.read_bytes()
+    prune(claude_home, path, "aggressive")
+    pruned = path.read_bytes()
+    assert coffer(claude_home, "undo").code == 0
+    assert path.read_bytes() == original
+    prune(claude_home, path, "aggressive")
+    assert path.read_bytes() == pruned
+    claude_home.run("-p", "Please greet the fig.", "--resume", path.stem)
+    appended = path.read_bytes().removeprefix(pruned)
+    assert appended
+    assert coffer(claude_home, "undo").code == 0
+    assert path.read_bytes() == original + appended
+    grown = copied(claude_home, path)
+    request = resumed(claude_home, path.stem)
+    assert differences(grown, request.body or {}) == []
+    assert stubs_of(request) == {}
+    assert "Greeted fig." in texts_of(request)
+    assert "1\\\\n2\\\\n3" in json.dumps(texts_of(request))
+    assert anthropic_server.breaches == []
+
+
+def test_a_live_session_is_refused(claude_home: ClaudeHome, anthropic_server: AnthropicServer) -> None:
+    """Until the last client that has it open has gone."""
+    path = worked(claude_home, anthropic_server)
+    original = path.read_bytes()
+    with claude_home.interactive("--resume", path.stem) as first:
+        _assert_refused(claude_home, path, {first.pid}, original)
+        with claude_home.interactive("--resume", path.stem) as second:
+            _assert_refused(claude_home, path, {first.pid, second.pid}, original)
+            first.exit()
+            _assert_refused(claude_home, path, {second.pid}, original)
+            second.exit()
+    prune(claude_home, path)
+    assert path.read_bytes() != original
+    assert anthropic_server.breaches == []
+
+
+def _assert_refused(home: ClaudeHome, path: Path, pids: set[int], original: bytes) -> None:
+    home.wait_status("idle")
+    assert {entry["pid"] for entry in home.registry() if entry["sessionId"] == path.stem} == pids
+    done = coffer(home, "prune", str(path), "--apply")
+    assert done.code == SessionLive.exit_code == 10
+    assert any(f"process {pid} holds it, idle" in done.err for pid in pids)
+    assert path.read_bytes().startswith(original)
+    assert b"[coffer: " not in path.read_bytes()

@@ -40,6 +40,7 @@ class Talk:
         tool: str,
         content: object = "done",
         name: str = "",
+        /,
         *,
         failed: bool = False,
         before: Sequence[Json] = (),
@@ -92,7 +93,7 @@ def begun(said: str = "please look") -> Talk:
 def rich(turns: int = 3, seed: str = "s") -> Talk:
     """A session from which every strategy of the standard prescription takes something."""
     talk = begun()
-    talk.say(words(24_000, "a long answer"))
+    talk.say(words(60_000, "a long answer"))
     made = talk.made
     for turn in range(turns):
         mark = f"{seed}{turn}"

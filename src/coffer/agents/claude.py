@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct, field
+from msgspec import Raw
 
+from coffer.agents import claude_schema as schema
 from coffer.core.attachments import is_silent, texts
 from coffer.core.dialect import INTERRUPTIONS, MARKER, NO_CONTENT, REMINDER_BEGIN, REMINDER_END
 from coffer.core.json_lines import Found, Oddity, keep_valid_fields, objects
@@ -34,115 +35,10 @@ from coffer.core.text import utf8_size
 _LONG_WINDOW = 1_000_000
 
 
-class _Source(Struct, gc=False):
-    data: Raw = Raw(b"")
-    url: Raw = Raw(b"")
-
-
-class _Part(Struct, gc=False):
-    type: str = ""
-    text: str | float | bool | None = None
-    thinking: str | None = None
-    data: str | None = None
-    signature: str | None = None
-    id: str = ""
-    name: str = ""
-    input: Raw = Raw(b"")
-    tool_use_id: str = ""
-    content: Raw = Raw(b"")
-    is_error: bool | None = None
-    source: _Source | None = None
-
-
-class _Input(Struct, gc=False):
-    file_path: str = ""
-    notebook_path: str = ""
-    path: str = ""
-    command: str = ""
-    url: str = ""
-    pattern: str = ""
-    description: str = ""
-    offset: Raw = Raw(b"")
-    limit: Raw = Raw(b"")
-    pages: Raw = Raw(b"")
-
-
-class _Usage(Struct, gc=False):
-    input_tokens: int | None = 0
-    cache_creation_input_tokens: int | None = 0
-    cache_read_input_tokens: int | None = 0
-    output_tokens: int | None = 0
-
-
-class _Message(Struct, gc=False):
-    id: str | None = None
-    role: str | None = None
-    model: str | None = None
-    stop_reason: str | None = None
-    content: str | list[_Part] | None = None
-    usage: _Usage | None = None
-
-
-class _Segment(Struct, gc=False):
-    head: str = field(name="headUuid", default="")
-    tail: str = field(name="tailUuid", default="")
-    anchor: str = field(name="anchorUuid", default="")
-
-
-class _Preserved(Struct, gc=False):
-    anchor: str = field(name="anchorUuid", default="")
-    uuids: list[str] = field(default_factory=list)
-
-
-class _Compaction(Struct, gc=False):
-    trigger: str | None = None
-    before: int | None = field(name="preTokens", default=None)
-    after: int | None = field(name="postTokens", default=None)
-    segment: _Segment | None = field(name="preservedSegment", default=None)
-    messages: _Preserved | None = field(name="preservedMessages", default=None)
-
-
-class _Replaced(Struct, gc=False):
-    call: str = field(name="toolUseId", default="")
-
-
-class _Origin(Struct, gc=False):
-    kind: str | None = None
-
-
-class _Line(Struct, gc=False, rename="camel"):
-    type: str
-    origin: _Origin | None = None
-    subtype: str | None = None
-    uuid: str | None = None
-    parent_uuid: str | None = None
-    timestamp: str | None = None
-    is_sidechain: bool | None = None
-    is_meta: bool | None = None
-    is_compact_summary: bool | None = None
-    is_api_error_message: bool | None = None
-    is_virtual: bool | None = None
-    message: _Message | None = None
-    attachment: Raw = Raw(b"")
-    tool_use_result: Raw = Raw(b"")
-    content: str | None = None
-    compact_metadata: _Compaction | None = None
-    leaf_uuid: str | None = None
-    explicit: bool | None = None
-    rewound: bool | None = None
-    custom_title: str | None = None
-    ai_title: str | None = None
-    summary: str | None = None
-    last_prompt: str | None = None
-    message_id: str | None = None
-    retracted_message_uuids: list[str] | None = None
-    replacements: list[_Replaced] | None = None
-
-
-_decoder = msgspec.json.Decoder(_Line)
-_parts_decoder = msgspec.json.Decoder(list[_Part])
+_decoder = msgspec.json.Decoder(schema.Line)
+_parts_decoder = msgspec.json.Decoder(list[schema.Part])
 _text_decoder = msgspec.json.Decoder(str)
-_input_decoder = msgspec.json.Decoder(_Input)
+_input_decoder = msgspec.json.Decoder(schema.Input)
 _attachment_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -168,7 +64,7 @@ def _rescued(found: Found) -> Record:
     return record
 
 
-def _record(line: _Line, start: int, end: int) -> Record:
+def _record(line: schema.Line, start: int, end: int) -> Record:
     if line.type == "progress":
         return Record(
             start, end, "progress", "", line.uuid or "", line.parent_uuid or "", line.timestamp or ""
@@ -194,7 +90,7 @@ def _record(line: _Line, start: int, end: int) -> Record:
     return record
 
 
-def _read_message(record: Record, line: _Line, message: _Message) -> None:
+def _read_message(record: Record, line: schema.Line, message: schema.Message) -> None:
     record.role = message.role or line.type
     record.message = message.id or ""
     record.model = message.model or ""
@@ -245,7 +141,7 @@ def _text(text: str) -> Block:
 _LONGEST_MARK = 64
 
 
-def _block(part: _Part) -> Block:
+def _block(part: schema.Part) -> Block:
     match part.type:
         case "text":
             if not isinstance(part.text, str):
@@ -266,15 +162,15 @@ def _block(part: _Part) -> Block:
             return Block(part.type, _length(part.input), id=part.id or part.tool_use_id, name=part.name)
 
 
-def _media(part: _Part) -> int:
+def _media(part: schema.Part) -> int:
     return _length(part.source.data) + _length(part.source.url) if part.source else 0
 
 
-def _call(part: _Part) -> Block:
+def _call(part: schema.Part) -> Block:
     try:
-        fields = _input_decoder.decode(part.input) if _length(part.input) else _Input()
+        fields = _input_decoder.decode(part.input) if _length(part.input) else schema.Input()
     except msgspec.MsgspecError:
-        fields = _Input()  # an input of a foreign shape names no file; the call still counts
+        fields = schema.Input()  # an input of a foreign shape names no file; the call still counts
     path = fields.file_path or fields.notebook_path
     command = (
         "" if path else fields.command or fields.url or fields.pattern or fields.path or fields.description
@@ -292,7 +188,7 @@ def _call(part: _Part) -> Block:
     )
 
 
-def _result(part: _Part) -> Block:
+def _result(part: schema.Part) -> Block:
     """A result's facts from its bytes: decoding a text only to count it would cost half of all reading."""
     raw = bytes(part.content)
     if raw.startswith(b'"'):
@@ -348,12 +244,12 @@ def _reminder(raw: bytes) -> int:
 _REMINDER_ENDS = ((REMINDER_END + '"').encode(), (REMINDER_END + '\\n"').encode())
 
 
-def _detail(line: _Line, sidecar: int) -> Detail | None:
+def _detail(line: schema.Line, sidecar: int) -> Detail | None:
     match line.type:
         case "attachment":
             return _attached(line.attachment)
         case "system" if line.subtype == "compact_boundary":
-            return _boundary(line.compact_metadata or _Compaction())
+            return _boundary(line.compact_metadata or schema.Compaction())
         case "system" if line.subtype == "model_refusal_fallback":
             return Retraction(tuple(line.retracted_message_uuids or ()))
         case "last-prompt":
@@ -385,7 +281,7 @@ def _attached(raw: Raw) -> Attached:
     return Attached(kind, event, call, size, is_silent(kind, payload), hash(tuple(said)), bundle)
 
 
-def _boundary(said: _Compaction) -> Boundary:
+def _boundary(said: schema.Compaction) -> Boundary:
     listed, segment = said.messages, said.segment
     return Boundary(
         said.trigger or "",

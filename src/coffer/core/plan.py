@@ -145,9 +145,9 @@ def settle(proposals: Iterable[Proposed], nameable: frozenset[str], limit: float
     units: list[list[Proposed]] = []
     for unit in _units(proposals):
         places = [_place(item.action) for item in unit]
-        if any([_is_refused(item.action, nameable) for item in unit]):
+        if any(_is_refused(item.action, nameable) for item in unit):
             continue
-        if any([_is_taken(place, claimed, starts) for place in places]):
+        if any(_is_taken(place, claimed, starts) for place in places):
             continue
         claimed.update(places)
         starts.update([start for start, _ in places])
