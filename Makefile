@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
 
-.PHONY: up test lint types unit lab bench quality conformance fixtures clean
+.PHONY: up test lint types unit lab bench quality savings conformance fixtures clean
 
 up: .venv/run.stamp
 	@$(BIN)/coffer up
@@ -34,6 +34,10 @@ bench: .venv/dev.stamp
 # How good the estimates are, over every transcript that is at hand.
 quality: .venv/dev.stamp
 	$(BIN)/python -m tools.quality
+
+# What prunes save, over the shared corpus; PEER=1 measures the peer on the same files. Writes docs/savings.md.
+savings: .venv/dev.stamp
+	$(BIN)/python -m tools.savings
 
 # The view against the real client with many more damaged transcripts than `make lab` takes.
 conformance: .venv/dev.stamp

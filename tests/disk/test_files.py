@@ -156,6 +156,12 @@ def appending(path: Path) -> Iterator[None]:
         process.stdout.close()
 
 
+def wait_for_growth(path: Path, size: int) -> None:
+    until = time.monotonic() + 20
+    while path.stat().st_size <= size and time.monotonic() < until:
+        time.sleep(0.001)
+
+
 def test_a_file_that_grows_is_read_as_it_was_when_it_was_opened(tmp_path: Path) -> None:
     made = Claude()
     for turn in range(300):
@@ -166,7 +172,7 @@ def test_a_file_that_grows_is_read_as_it_was_when_it_was_opened(tmp_path: Path) 
         seen = []
         for found in read_lines(source, CLAUDE.translate):
             seen += found
-            time.sleep(0.0005)
+            wait_for_growth(path, size)
         assert source.size == size
         assert all(item.end <= size for item in seen)
         assert all(isinstance(item, Record) for item in seen)
@@ -178,7 +184,12 @@ def test_growth_while_reading_is_told(tmp_path: Path) -> None:
     for turn in range(800):
         made.user("x" * 10_000, f"u{turn}")
     path = store(tmp_path, made)
-    with appending(path), opened(path) as session:
+    size = path.stat().st_size
+
+    def slowly(_done: int, _total: int) -> None:
+        wait_for_growth(path, size + 200_000)
+
+    with appending(path), opened(path, progress=slowly) as session:
         assert len([one for one in session.transcript.records if one.uuid != "late"]) == 800
         assert any("grown" in warning for warning in session.warnings)
 

@@ -38,7 +38,7 @@ REJECTED = re.compile(
 SAID = re.compile(
     r"(?:the user said|reason for the rejection|user provided the following reason[^:]*):\s*", re.IGNORECASE
 )
-BLOCK = re.compile(r"<([a-z][\w-]{1,40})(?:\s[^<>]{0,200})?>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
+BLOCK = re.compile(r"<([a-z][\w-]{1,40})(?:\s[^<>]{0,200})?>.*?</\1>|<[a-z]+-[\w-]+>.*\Z", re.IGNORECASE | re.DOTALL)
 FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|\"\"\".*?(?:\"\"\"|\Z)", re.DOTALL)
 QUOTE = re.compile(r'"[^"\n]{16,}"|“[^”]{8,}”|„[^“”]{8,}[“”]|«[^»]{8,}»|「[^」]{6,}」')
 LONG_CODE = re.compile(r"`[^`\n]{60,}`")

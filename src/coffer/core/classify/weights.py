@@ -1,0 +1,3 @@
+CLASSES = ("NONE",)
+SCALE = 1
+TABLE = "x 0"
