@@ -55,7 +55,6 @@ def time(seconds: float) -> str:
 
 
 def encode(record: object) -> bytes:
-    """A line without its newline."""
     return json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
@@ -76,8 +75,7 @@ def result(identity: str, content: object = "done", **more: Any) -> Json:
 
 
 def image(data: str = "AAAA") -> Json:
-    source = {"type": "base64", "media_type": "image/png", "data": data}
-    return {"type": "image", "source": source}
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
 
 
 def usage(fresh: int, output: int = 0, *, created: int = 0, cached: int = 0) -> Json:
@@ -235,8 +233,9 @@ class Codex:
             "output_tokens": output,
             "total_tokens": total or fresh + output,
         }
-        info = {"last_token_usage": said, "model_context_window": window}
-        self.add("event_msg", type="token_count", info=info)
+        self.add(
+            "event_msg", type="token_count", info={"last_token_usage": said, "model_context_window": window}
+        )
 
     def compacted(self, history: list[Json] | None, metadata: list[Json] | None = None) -> None:
         more = {} if metadata is None else {"replacement_history_metadata": metadata}
@@ -259,8 +258,7 @@ def read(source: Claude | Codex | bytes, agent: Agent | None = None, size: int =
         if line:
             transcript.extend(agent.translate(line, at))
         at += len(line) + 1
-    tail = len(data) - data.rfind(b"\n") - 1
-    transcript.unfinished = tail
+    transcript.unfinished = len(data) - data.rfind(b"\n") - 1
     transcript.about = agent.about(data, b"")
     return transcript
 

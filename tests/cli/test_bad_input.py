@@ -262,7 +262,7 @@ def test_a_transcript_that_grows_while_it_is_read(machine: Machine) -> None:
         "import sys, time\n"
         "while True:\n"
         "    with open(sys.argv[1], 'ab') as file: file.write(b'{\"type\":\"mode\"}\\n' * 50)\n"
-        "    print('x', flush=True)\n"
+        "    print('x', flush=True); time.sleep(0.002)\n"
     )
     with subprocess.Popen(
         [COMMAND[0], "-c", program, str(path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -372,19 +372,27 @@ _POLL = bash("cat state.txt", "Look whether it is done")
 _RETRY = bash("test -f ready || { touch ready; false; }", "Look whether it is ready")
 
 
+def _edit(path: str, line: int) -> Json:
+    given = {"file_path": path, "old_string": f"{line}. a line", "new_string": f"{line}. The line"}
+    return {"name": "Edit", "input": given}
+
+
 def work_of(folder: Path) -> dict[str, list[Json]]:
     """What the model does for PROMPTS, and for what the tests ask later. folder: where the files lie."""
-    read = {"name": "Read", "input": {"file_path": str(folder / "notes.md")}}
-    edit = {
-        "name": "Edit",
-        "input": {
-            "file_path": read["input"]["file_path"],
-            "old_string": "57. a line",
-            "new_string": "57. The line",
-        },
-    }
+    notes = str(folder / "notes.md")
+    read: Json = {"name": "Read", "input": {"file_path": notes}}
     table = {"name": "Read", "input": {"file_path": str(folder / "table.md")}}
-    calls = (bash("seq 1 3000", "Count"), read, edit, _RETRY, _RETRY, _POLL, _POLL, _POLL)
+    calls = (
+        bash("seq 1 3000", "Count"),
+        read,
+        _edit(notes, 57),
+        _edit(notes, 77),
+        _RETRY,
+        _RETRY,
+        _POLL,
+        _POLL,
+        _POLL,
+    )
     steps: list[Json] = [
         {"thinking": f"Step {number}.", "tools": [call]} for number, call in enumerate(calls)
     ]
@@ -393,14 +401,7 @@ def work_of(folder: Path) -> dict[str, list[Json]]:
         "read the table": [{"thinking": "The table.", "tools": [table]}, {"text": "I have read the table."}],
         "read the notes": [{"tools": [read]}, {"text": "The notes again."}],
         "mend the notes": [
-            {
-                "tools": [
-                    {
-                        **edit,
-                        "input": {**edit["input"], "old_string": "99. a line", "new_string": "99. The line"},
-                    }
-                ]
-            },
+            {"tools": [_edit(notes, 99)]},
             {"text": "The notes are mended."},
         ],
         **{f"greet the {word}": [{"thinking": word, "text": f"Greeted {word}."}] for word in FRUIT},
@@ -409,6 +410,8 @@ def work_of(folder: Path) -> dict[str, list[Json]]:
 
 STRATEGIES = {"failed-retries", "poll-loops", "superseded-reads", "large-blocks", "sidecars"}
 """What `standard` finds in a worked session."""
+THOUGHTS = 12
+"""Thinking blocks in it."""
 
 
 def worked(home: ClaudeHome, server: AnthropicServer, prompts: Sequence[str] = PROMPTS) -> Path:
@@ -420,11 +423,11 @@ def worked(home: ClaudeHome, server: AnthropicServer, prompts: Sequence[str] = P
     return home.transcript(session)
 
 
-def worked_on_screen(home: ClaudeHome, server: AnthropicServer) -> Path:
-    """The same session, typed at the interactive client."""
+def worked_on_screen(home: ClaudeHome, server: AnthropicServer, prompts: Sequence[str] = PROMPTS) -> Path:
+    """The same session, typed at the interactive client and left by /exit."""
     stage = _set(home, server)
     with home.interactive() as screen:
-        for prompt, answer in zip(PROMPTS, ("I have looked", "I have read", "Greeted pear"), strict=True):
+        for prompt, answer in zip(prompts, ("I have looked", "I have read", "Greeted pear"), strict=False):
             stage.say(screen, prompt, f"● {answer}", 30)
         screen.exit()
     return home.transcripts()[-1]
@@ -460,3 +463,28 @@ def rewind(screen: Tmux, prompts: int) -> None:
 def texts_of(request: Request) -> str:
     """All that a request says, as one text."""
     return json.dumps(request.messages, ensure_ascii=False)
+
+
+def tamperings(request: Request) -> Iterator[Request]:
+    """The request with one thing wrong, each block in turn; `how` says what."""
+    pieces = pieces_of(request)
+    for place, piece in enumerate(pieces):
+        word = {name: _another_word(value) for name, value in piece.block.items() if name in _CARRIES}
+        wrong = {
+            "left out": [],
+            "doubled": [piece, piece],
+            "another word": [Piece(piece.role, {**piece.block, **word})],
+        }
+        for how, instead in wrong.items():
+            messages = [
+                {"role": each.role, "content": [each.block]}
+                for each in (*pieces[:place], *instead, *pieces[place + 1 :])
+            ]
+            yield Request(0, "POST", "", {}, {"messages": messages}, how=f"{how}: {_short(piece)}")
+
+
+_CARRIES = ("text", "thinking", "content", "input", "signature")
+
+
+def _another_word(value: Any) -> Any:
+    return f"{value}x" if isinstance(value, str) else [value]

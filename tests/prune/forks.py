@@ -20,11 +20,30 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+import coffer.errors
+
 SOURCE = Path(__file__).parents[2]
 KILLED = 9
 _BEGIN = frozenset({"apply", "undo", "repair", "collect"})
 """Functions of `work` from which on steps are counted: reading and planning write nothing."""
 _WATCHED = ("work/prune.py", "work/undo.py", "work/repair.py", "work/gc.py", "disk/replace.py", "disk/sync.py")
+_ONE_STEP = frozenset(
+    {
+        "_Out.copy",
+        "_Out.put",
+        "_behind_newline",
+        "_copy",
+        "_digest",
+        "_plan_breaches",
+        "_receipt",
+        "_reopened",
+        "_summary",
+        "_touched",
+        "_write",
+        "receipts",
+    }
+)
+"""Functions that read, or fill the new file before it has a name that counts: as steps, each is one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +141,7 @@ class _Steps:
         self.seen: set[tuple[CodeType, int]] = set()
         self.begun = False
         self._die_at = die_at
-        root = os.fspath(SOURCE / "src" / "coffer")
+        root = os.path.dirname(coffer.errors.__file__)  # noqa: PTH120  (names of code objects are strings)
         self._watched = tuple(f"{root}/{name}" for name in _WATCHED)
         self._store = f"{root}/store/"
 
@@ -131,7 +150,8 @@ class _Steps:
         if not (name in self._watched or name.startswith(self._store)):
             return None
         self.begun = self.begun or frame.f_code.co_name in _BEGIN
-        return self.line if self.begun else None
+        skipped = name in self._watched and frame.f_code.co_qualname in _ONE_STEP
+        return self.line if self.begun and not skipped else None
 
     def line(self, frame: FrameType, event: str, _argument: object) -> Any:
         if event == "line":

@@ -130,13 +130,12 @@ _TEXTS = st.sampled_from(
     [
         "plain words",
         "Grüße 日本語 \u2028 \u0000 end",
-        "half \ud83c an emoji",
-        "\udc00 lone low",
         "🎈" * 40,
         'with "parentUuid":"x" and [coffer: no stub]',
         "<system-reminder>\nnot at the end\n</system-reminder> of it",
     ]
 )
+_HALVES = st.sampled_from(["half \ud83c an emoji", "\udc00 lone low", "\ud83c" * 9])
 _SIZES = st.sampled_from([0, 20, 450, 1_100, 3_000, 9_000])
 _PATHS = st.sampled_from(["/w/a.py", "/w/b.py", "/w/ü c.md"])
 _COMMANDS = st.sampled_from(["git status", "pytest -q", "ls"])
@@ -173,6 +172,17 @@ _SPECIAL_STEPS = st.one_of(
 )
 LINEAR_STEPS = st.lists(_PLAIN_STEPS, min_size=1, max_size=18)
 STEPS = st.lists(st.one_of(_PLAIN_STEPS, _PLAIN_STEPS, _SPECIAL_STEPS), min_size=1, max_size=22)
+HALF_STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("odd result"), _HALVES, st.sampled_from([10, 80, 400])),
+        st.tuples(st.just("one record"), _HALVES, _SIZES),
+        st.tuples(st.just("ask"), _HALVES),
+        st.tuples(st.just("fill"), st.just(21)),
+    ),
+    min_size=2,
+    max_size=8,
+)
+"""Sessions with half a surrogate pair in what is pruned, and beside it."""
 PRESCRIBED = st.sampled_from(["gentle", "standard", "aggressive"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from coffer.core.plan import Cut, Drop, Strip, Stub, Trim, Worth
@@ -60,8 +61,8 @@ def test_pruning_twice_is_pruning_once_with_wide_characters(tmp_path: Path) -> N
 @pytest.mark.xfail(reason="B10 where the loss limit was reached, a second prune takes the rest")
 def test_pruning_twice_is_pruning_once_at_the_limit(tmp_path: Path) -> None:
     talk = begun()
-    for number in range(40):
-        talk.bash(f"make {number}", words(3_000, f"{number}"))
+    for number in range(120):
+        talk.bash(f"make {number}", words(1_000, f"{number}"))
     talk.end()
     once, _, _ = pruned(put(tmp_path, talk.data))
     _, proposal, _ = pruned(put(tmp_path, once, "again"))
@@ -173,7 +174,22 @@ def test_windows_line_ends_stay_on_untouched_lines(tmp_path: Path) -> None:
     assert after.count(b"\n\n") == after.count(b"\n\r\n") == 0
 
 
-@pytest.mark.parametrize("odd", ["half \ud83c", "\udc00", "nul \x00", "\u2028", "🎈"])
+_HALF = pytest.mark.xfail(
+    reason="B1 a line with half a surrogate pair that is edited raises DecodeError", raises=msgspec.DecodeError
+)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pytest.param("half \ud83c", marks=_HALF),
+        pytest.param("\udc00", marks=_HALF),
+        "nul \x00",
+        "\u2028",
+        "🎈",
+    ],
+    ids=ascii,
+)
 def test_edits_beside_odd_characters_keep_them(odd: str) -> None:
     talk = begun()
     content = [result("c1", words(3_000)), text(odd)]
@@ -192,6 +208,7 @@ def test_edits_beside_odd_characters_keep_them(odd: str) -> None:
     )
 
 
+@_HALF
 def test_a_stub_of_odd_characters_keeps_what_was_there() -> None:
     talk = begun()
     odd = "half \ud83c " * 300
@@ -256,7 +273,7 @@ def test_a_plain_text_can_become_a_stub() -> None:
     talk.ask(words(2_000), "note", isMeta=True)
     _, names = records_of(talk)
     after = json.loads(rewritten(talk.data, plan_of(Stub(names["note"], 0, Worth.STALE, "n"))).splitlines()[-1])
-    assert after["message"]["content"].startswith("[coffer: n, 2.0 KB, removed; coffer restore ")
+    assert after["message"]["content"].startswith("[coffer: n, 2.1 KB, removed; coffer restore ")
 
 
 def test_a_result_of_images_becomes_one_line_and_is_kept() -> None:

@@ -20,7 +20,7 @@ from coffer.core.transcript import Transcript
 from coffer.work.prune import Proposal, Written, propose, write_checked
 from coffer.work.read import opened
 from tests.prune.generate import Talk
-from tests.transcripts import name_of, read
+from tests.transcripts import SESSION, name_of, read
 
 
 def look(
@@ -119,3 +119,14 @@ def rest(path: Path, seconds: float = 3_600) -> None:
     """Make a file as old as one that nobody works on."""
     then = path.stat().st_mtime - seconds
     os.utime(path, (then, then))
+
+
+def in_place(home: Path, data: bytes, name: str = SESSION) -> Path:
+    """A session where Claude Code keeps it, at rest."""
+    return put(home / ".claude" / "projects" / "-work-tide", data, name)
+
+
+def kept(home: Path) -> dict[str, bytes]:
+    """All files of Coffer's own folder."""
+    root = home / ".coffer"
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}

@@ -42,6 +42,10 @@ _input_decoder = msgspec.json.Decoder(schema.Input)
 _attachment_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
+_REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What the fast decoder raises for what it does not take."""
+
+
 def translate(line: bytes, start: int) -> list[Record | Oddity]:
     """Records and oddities of one line, with or without its newline; start is its offset in bytes.
 
@@ -49,7 +53,7 @@ def translate(line: bytes, start: int) -> list[Record | Oddity]:
     """
     try:
         return [_record(_decoder.decode(line), start, start + len(line) - line.endswith(b"\n"))]
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except _REFUSALS:
         found = objects(line.removesuffix(b"\n"), start)
         return [_rescued(item) if isinstance(item, Found) else item for item in found]
 
@@ -57,7 +61,7 @@ def translate(line: bytes, start: int) -> list[Record | Oddity]:
 def _rescued(found: Found) -> Record:
     try:
         parsed = _decoder.decode(found.clean)
-    except msgspec.ValidationError:
+    except (msgspec.MsgspecError, RecursionError):
         parsed = _decoder.decode(keep_valid_fields(found.clean, _decoder))
     record = _record(parsed, found.start, found.end)
     record.read = found.read
@@ -169,7 +173,7 @@ def _media(part: schema.Part) -> int:
 def _call(part: schema.Part) -> Block:
     try:
         fields = _input_decoder.decode(part.input) if _length(part.input) else schema.Input()
-    except msgspec.MsgspecError:
+    except _REFUSALS:
         fields = schema.Input()  # an input of a foreign shape names no file; the call still counts
     path = fields.file_path or fields.notebook_path
     command = (
@@ -200,8 +204,14 @@ def _result(part: schema.Part) -> Block:
             digest=hash(raw),
             reminder=_reminder(raw),
         )
+    try:
+        inner_parts = _parts_decoder.decode(raw) if raw.startswith(b"[") else []
+    except _REFUSALS:  # a list of a foreign shape: it is there, and what is in it nobody knows
+        return Block(
+            "tool_result", len(raw), id=part.tool_use_id, error=bool(part.is_error), digest=hash(raw)
+        )
     size, images, media, nontext = 0, 0, 0, False
-    for inner in _parts_decoder.decode(raw) if raw.startswith(b"[") else ():
+    for inner in inner_parts:
         if inner.type == "text":
             size += utf8_size(inner.text) if isinstance(inner.text, str) else 0
             continue
@@ -225,7 +235,7 @@ def _text_size(raw: bytes) -> int:
     if len(raw) <= _EXACT_UP_TO and b"\\" in raw:
         try:
             return utf8_size(_text_decoder.decode(raw))
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except _REFUSALS:
             return len(raw) - 2  # half a surrogate pair
     return len(raw) - 2 - raw.count(b"\\")
 
@@ -272,10 +282,10 @@ def _detail(line: schema.Line, sidecar: int) -> Detail | None:
 def _attached(raw: Raw) -> Attached:
     try:
         payload = _attachment_decoder.decode(raw) if _length(raw) else {}
-    except msgspec.MsgspecError:
+        kind, event, call = (str(payload.get(name) or "") for name in ("type", "hookEvent", "toolUseID"))
+        said = texts(kind, payload)
+    except _REFUSALS:
         return Attached("", size=_length(raw))
-    kind, event, call = (str(payload.get(name) or "") for name in ("type", "hookEvent", "toolUseID"))
-    said = texts(kind, payload)
     size = sum(utf8_size(text) for text in said) if said else _length(raw)
     bundle = any(MARKER in text for text in said)
     return Attached(kind, event, call, size, is_silent(kind, payload), hash(tuple(said)), bundle)

@@ -95,11 +95,15 @@ _text_decoder = msgspec.json.Decoder(str)
 _parts_decoder = msgspec.json.Decoder(list[_Part])
 
 
+_REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What the fast decoder raises for what it does not take."""
+
+
 def translate(line: bytes, start: int) -> list[Record | Oddity]:
     """Records and oddities of one line, with or without its newline; start is its offset in bytes."""
     try:
         parsed = _decoder.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except _REFUSALS:
         return [item for found in objects(line.removesuffix(b"\n"), start) for item in _rescued(found)]
     return list(_records(parsed, start, start + len(line) - line.endswith(b"\n")))
 
@@ -109,7 +113,7 @@ def _rescued(found: Found | Oddity) -> list[Record | Oddity]:
         return [found]
     try:
         parsed = _decoder.decode(found.clean)
-    except msgspec.ValidationError:
+    except (msgspec.MsgspecError, RecursionError):
         parsed = _decoder.decode(keep_valid_fields(found.clean, _decoder))
     records = _records(parsed, found.start, found.end)
     for record in records:
@@ -148,7 +152,7 @@ def _history(compacted: Record, items: list[Raw]) -> list[Record]:
     for index, raw in enumerate(items):
         try:
             payload = _payload_decoder.decode(raw)
-        except msgspec.MsgspecError:
+        except _REFUSALS:
             payload = _Payload(type="unreadable")
         record = Record(compacted.start, compacted.end, REPLACEMENT, payload.type or "", payload.id or "")
         record.time, record.nested = compacted.time, index
@@ -160,7 +164,7 @@ def _history(compacted: Record, items: list[Raw]) -> list[Record]:
 def _read_count(record: Record, raw: Raw) -> None:
     try:
         info = _info_decoder.decode(raw)
-    except msgspec.MsgspecError:
+    except _REFUSALS:
         return  # a count of a foreign shape counts nothing
     used = info.last_token_usage
     if used is not None:
@@ -242,7 +246,7 @@ def _target(arguments: str) -> tuple[str, str]:
     """The file and the command that a call names, "" each where it names none."""
     try:
         said = _arguments_decoder.decode(arguments)
-    except msgspec.MsgspecError:
+    except _REFUSALS:
         return _patched(arguments), ""
     command = said.cmd or said.command
     return said.path or said.file_path, command if isinstance(command, str) else " ".join(command)
@@ -275,13 +279,16 @@ def _output(payload: _Payload) -> Block:
 def _string(raw: Raw) -> str | None:
     if bytes(memoryview(raw)[:1]) != b'"':
         return None
-    return _text_decoder.decode(raw)
+    try:
+        return _text_decoder.decode(raw)
+    except _REFUSALS:
+        return None  # half a surrogate pair: its bytes are counted instead
 
 
 def _part_list(raw: Raw) -> list[_Part]:
     try:
         return _parts_decoder.decode(raw)
-    except msgspec.MsgspecError:
+    except _REFUSALS:
         return []
 
 

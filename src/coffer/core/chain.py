@@ -163,8 +163,10 @@ def _walk(loaded: Loaded, branch: Branch) -> None:
         found = loaded.records.get(parent)
         if found is None or found.uuid in seen:
             branch.cycle = branch.cycle or found is not None
+            missing = found is None
             found = _stand_in(loaded, current, seen)
-            branch.gaps.append(Gap(current, parent, found))
+            if missing or found is not None:
+                branch.gaps.append(Gap(current, parent, found))
         current = found
     branch.records.reverse()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -11,6 +10,7 @@ from msgspec import Raw, Struct
 
 from coffer.core.dialect import ALIASES, MISSING_RESULT
 from coffer.core.items import Edit, Item
+from coffer.core.loads import loads
 
 _PLAN_KEYS = ("plan", "planFilePath")
 _SINGLE_EDIT_KEYS = ("old_string", "new_string", "replace_all")
@@ -28,21 +28,26 @@ def content(item: Item, line: bytes) -> dict[str, Any]:
     block = _block(line, item.index)
     for key in _BOOKKEEPING:
         block.pop(key, None)
+    given, inner = block.get("input"), block.get("content")
     match item.edit:
-        case Edit.WITHOUT_PLAN:
-            block["input"] = _without(block["input"], _PLAN_KEYS)
-        case Edit.MULTI_EDIT if "edits" in block["input"]:
-            block["input"] = _without(block["input"], _SINGLE_EDIT_KEYS)
+        case Edit.WITHOUT_PLAN if isinstance(given, dict):
+            block["input"] = _without(given, _PLAN_KEYS)
+        case Edit.MULTI_EDIT if isinstance(given, dict) and "edits" in given:
+            block["input"] = _without(given, _SINGLE_EDIT_KEYS)
         case Edit.RENAMED:
             block["name"] = ALIASES[block["name"]]
-        case Edit.TEXT_ONLY:
-            texts = [part["text"] for part in block["content"] if part.get("type") == "text"]
+        case Edit.TEXT_ONLY if isinstance(inner, list):
+            texts = [part["text"] for part in inner if _is_text(part)]
             block["content"] = [{"type": "text", "text": "\n\n".join(texts)}] if texts else []
         case _:
             pass
     repaired = _whole_characters(block)
     assert isinstance(repaired, dict)
     return repaired
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str)
 
 
 def _own_words(item: Item) -> dict[str, Any]:
@@ -84,7 +89,7 @@ def _parsed(raw: bytes) -> Any:
     try:
         return msgspec.json.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return json.loads(raw.decode("utf-8", "replace"))
+        return loads(raw.decode("utf-8", "replace"))
 
 
 def raw_block(line: bytes, index: int) -> bytes:
@@ -98,7 +103,7 @@ def raw_block(line: bytes, index: int) -> bytes:
 
 
 def _block_of_odd_line(line: bytes, index: int) -> dict[str, Any]:
-    record = json.loads(line.decode("utf-8", "replace"))
+    record = loads(line.decode("utf-8", "replace"))
     said = record["content"] if record["type"] == "system" else record["message"]["content"]
     return {"type": "text", "text": said} if isinstance(said, str) else dict(said[index])
 
@@ -121,7 +126,7 @@ def _whole_characters(value: Any) -> Any:
 
 def payload(line: bytes) -> dict[str, Any]:
     """The payload of an attachment record, as written."""
-    attachment = json.loads(line.decode("utf-8", "replace")).get("attachment")
+    attachment = loads(line.decode("utf-8", "replace")).get("attachment")
     return attachment if isinstance(attachment, dict) else {}
 
 

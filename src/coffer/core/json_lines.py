@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from coffer.core.loads import DECODER, loads
 from coffer.core.record import ALWAYS, LARGE_FILES, SMALL_FILES
 
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
@@ -89,34 +90,24 @@ def _first(body: bytes, start: int, read: int) -> Iterator[Found | Oddity]:
     text = body.decode("utf-8", "surrogateescape")
     begin = len(text) - len(text.lstrip(" \t\r\n\ufeff"))
     try:
-        value, stop = _DECODER.raw_decode(text, begin)
+        value, stop = DECODER.raw_decode(text, begin)
+        first, last = start + _bytes(text[:begin]), start + _bytes(text[:stop])
+        rest = body[last - start :]
+        alone = not rest.strip(_SPACE)
+        judged = _judge(value, first, last, SMALL_FILES if read == ALWAYS and not alone else read)
     except RecursionError:
         yield from _deep(body, start, read)
         return
     except ValueError:
         yield _classify(body, start)
         return
-    first = start + _bytes(text[:begin])
-    last = start + _bytes(text[:stop])
-    rest = body[last - start :]
-    if rest.strip(_SPACE):
-        yield _judge(value, first, last, SMALL_FILES if read == ALWAYS else read)
-        behind = last + len(rest) - len(rest.lstrip(_SPACE))
-        yield _second(body, start, behind)
-    else:
-        yield _judge(value, first, last, read)
+    yield judged
+    if not alone:
+        yield _second(body, start, last + len(rest) - len(rest.lstrip(_SPACE)))
 
 
 def _bytes(text: str) -> int:
     return len(text.encode("utf-8", "surrogateescape"))
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
-"""Python takes NaN and Infinity for JSON, the client does not."""
 
 
 def _judge(value: Any, start: int, end: int, read: int) -> Found | Oddity:
@@ -161,8 +152,8 @@ def _whole_record(rest: bytes, since: int) -> int:
     """Where a record begins that is whole to the end of the line, or -1."""
     for match in _RECORD_START.finditer(rest, since):
         try:
-            value = json.loads(rest[match.start() :].decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
+            value = loads(rest[match.start() :].decode("utf-8", "replace"))
+        except ValueError:
             continue
         if isinstance(value, dict):
             return match.start()
@@ -175,6 +166,10 @@ def _links(rest: bytes) -> tuple[str, str]:
     return (uuid[1].decode() if uuid else "", parent[1].decode() if parent else "")
 
 
+_DEEPEST = 200
+"""Levels up to which a field is kept of an object that is nested deeper than the parsers go."""
+
+
 def _deep(line: bytes, start: int, read: int) -> Iterator[Found | Oddity]:
     """An object nested deeper than the parsers go: keep the fields that are not, so that the chain holds."""
     fields: dict[str, Any] = {}
@@ -183,15 +178,29 @@ def _deep(line: bytes, start: int, read: int) -> Iterator[Found | Oddity]:
         if match is None:
             yield _classify(line, start)
             return
-        try:
-            name = json.loads(match[1])
-            fields[name] = json.loads(match[2].decode("utf-8", "replace"))
-        except RecursionError:
+        if _depth(match[2]) > _DEEPEST:
             continue
+        try:
+            fields[loads(match[1].decode("utf-8", "replace"))] = loads(
+                match[2].decode("utf-8", "surrogateescape")
+            )
         except ValueError:
             yield _classify(line, start)
             return
     yield _judge(fields, start, start + len(line.rstrip(_SPACE)), read)
+
+
+def _depth(value: bytes) -> int:
+    """How many brackets stand open at once, outside strings."""
+    depth = deepest = 0
+    for token in _TOKENS.finditer(value):
+        mark = token[0][:1]
+        if mark in b"{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif mark in b"}]":
+            depth -= 1
+    return deepest
 
 
 def _entries(line: bytes) -> Iterator[bytes]:
@@ -217,10 +226,10 @@ def keep_valid_fields(clean: bytes, decoder: msgspec.json.Decoder[Any]) -> bytes
     A field of a foreign shape must not cost the record its place in the chain.
     """
     kept: dict[str, Any] = {}
-    for name, value in json.loads(clean).items():
+    for name, value in DECODER.decode(clean.decode("utf-8", "replace")).items():
         try:
             decoder.decode(_encoded({"type": "x", name: value})[0])
-        except msgspec.ValidationError:
+        except (msgspec.MsgspecError, RecursionError):
             continue
         kept[name] = value
     return _encoded(kept)[0]

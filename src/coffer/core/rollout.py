@@ -27,6 +27,7 @@ def view(transcript: Transcript, model: str = "") -> View:
     read = [record for record in transcript.records if record.read == ALWAYS]
     since = max((record.start for record in read if isinstance(record.detail, Boundary)), default=-1)
     records = [record for record in read if record.start >= since]
+    _name_answers(records)
     items = [
         pointing(record, index)
         for record in records
@@ -35,6 +36,18 @@ def view(transcript: Transcript, model: str = "") -> View:
     ]
     model = model or last_model(read)
     return View(list(_paired(items)), model, Branch(records, items[-1].record if items else None))
+
+
+def _name_answers(records: list[Record]) -> None:
+    """Give the items of one answer one name, as Claude's messages have: a rollout names only single items."""
+    number, speaking = 0, False
+    for record in records:
+        if record.type not in _SENT:
+            continue
+        if record.role == "assistant":
+            number += not speaking
+            record.message = f"answer {number}"
+        speaking = record.role == "assistant"
 
 
 def _paired(items: list[Item]) -> list[Item]:

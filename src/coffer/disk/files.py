@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, TypeVar
 from coffer.errors import NotAFile, TranscriptEmpty, TranscriptMissing, TranscriptUnreadable
 
 if TYPE_CHECKING:
+    import zstandard
     from _typeshed import WriteableBuffer as Buffer
 
 _CHUNK = 1 << 20
@@ -93,7 +94,7 @@ class Source:
             inherited.append((file, taken))
         self.segments = inherited + self.segments
         self._ahead = b""
-        self.own = sum(size for _, size in inherited)
+        self.own += sum(size for _, size in inherited)
 
 
 @contextmanager
@@ -145,11 +146,24 @@ def _decompressed(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
 
     with tempfile.TemporaryFile(prefix="coffer-") as plain:
         try:
-            zstandard.ZstdDecompressor().copy_stream(file, plain)
+            whole = _unpack(file, plain, zstandard.ZstdDecompressor())
         except zstandard.ZstdError as error:
             raise TranscriptUnreadable(str(path), f"its compression is broken ({error})") from error
+        if not whole:
+            raise TranscriptUnreadable(str(path), "its compression ends too early")
         plain.flush()
         yield plain
+
+
+def _unpack(file: IO[bytes], plain: IO[bytes], decompressor: zstandard.ZstdDecompressor) -> bool:
+    """Unpack all frames; False where the last one is cut: half a history is not taken for the whole."""
+    frame, rest = decompressor.decompressobj(), b""
+    while data := rest or file.read(_CHUNK):
+        plain.write(frame.decompress(data))
+        rest = frame.unused_data if frame.eof else b""
+        if frame.eof and rest:
+            frame = decompressor.decompressobj()
+    return frame.eof
 
 
 _Line = TypeVar("_Line")

@@ -7,7 +7,6 @@ behind by kill -9, so a pid alone says nothing. Codex: an flock held on `thread-
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from coffer.core.loads import loads
 from coffer.disk.places import Places
 
 _LINUX: bool = sys.platform == "linux"
@@ -43,7 +43,7 @@ def holders(places: Places) -> dict[str, list[Holder]]:
 
 def _holder(path: Path) -> Holder | None:
     try:
-        said = json.loads(path.read_bytes())
+        said = loads(path.read_bytes().decode("utf-8", "replace"))
     except (OSError, ValueError):
         return None  # just removed or half written: the next look tells
     if not isinstance(said, dict) or not isinstance(said.get("pid"), int):
@@ -86,9 +86,9 @@ def codex_holder(places: Places, thread: str) -> Holder | None:
     """The process that holds a Codex thread's writer lock, or None. pid 0: held, and unknown by whom."""
     lock = places.codex / "thread-writer-locks" / f"{thread}.lock"
     try:
-        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return None  # deleted at a clean end
+        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return None  # deleted at a clean end, or no name that a lock could have
     try:
         status = os.fstat(descriptor)
         if _LINUX:

@@ -6,13 +6,13 @@ to stands in its records.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
 
+from coffer.core.loads import loads
 from coffer.disk.places import Places
 
 MAIN = "main"
@@ -82,12 +82,12 @@ def thread_names(places: Places) -> dict[str, str]:
     """Codex's names of threads: the last `thread_name` of each id in session_index.jsonl (0.171.0)."""
     names: dict[str, str] = {}
     try:
-        text = (places.codex / "session_index.jsonl").read_text("utf-8", "replace")
+        text = (places.codex / "session_index.jsonl").read_bytes().decode("utf-8", "replace")
     except OSError:
         return names  # no index: threads are shown by their first prompt
-    for line in text.splitlines():
+    for line in text.split("\n"):
         try:
-            said = json.loads(line)
+            said = loads(line)
         except ValueError:
             continue
         if (

@@ -83,7 +83,7 @@ def _inherit(
 ) -> list[str]:
     """Put a fork's inherited bytes before its own, as Codex does at each resume; warnings where it can't."""
     inherited, parent_id, seen = about.inherited, about.parent, {about.session}
-    while inherited and parent_id and parent_id not in seen and len(seen) < _FORK_DEPTH:
+    while inherited > 0 and parent_id and parent_id not in seen and len(seen) < _FORK_DEPTH:
         path = parents.get(parent_id)
         if path is None:
             return [f"The thread that this one was forked from ({parent_id}) is not on this machine."]
@@ -91,6 +91,10 @@ def _inherit(
             parent = stack.enter_context(open_source(path))
         except CofferError as error:
             return [f"What the fork inherits can't be read. {error}"]
+        if inherited > parent.size:
+            return [
+                f"The fork inherits {inherited} bytes, and its parent has {parent.size}: Codex can't resume it."
+            ]
         source.inherit(parent, inherited)
         seen.add(parent_id)
         said = agent.about(parent.head(), b"")
@@ -99,5 +103,11 @@ def _inherit(
 
 
 def _unfinished(source: Source) -> int:
-    tail = source.tail()
-    return 0 if tail.endswith(b"\n") else len(tail) - tail.rfind(b"\n") - 1
+    """Bytes after the last newline."""
+    size = _HEAD
+    while True:
+        tail = source.tail(size)
+        newline = tail.rfind(b"\n")
+        if newline >= 0 or len(tail) < size:
+            return len(tail) - newline - 1
+        size *= 4
