@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
+from coffer.core.json_lines import Found, objects
 from coffer.core.transcript import About
 
 
@@ -58,7 +59,11 @@ def _decoded(line: bytes) -> _Line | None:
     try:
         return _decoder.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None  # a cut or odd line says nothing here; reading the records reports it
+        clean = next((found.clean for found in objects(line, 0) if isinstance(found, Found)), b"")
+    try:
+        return _decoder.decode(clean)
+    except msgspec.MsgspecError:
+        return None  # a cut or foreign line says nothing here; reading the records reports it
 
 
 def is_transcript(head: bytes) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.text import Text
 
 from coffer.cli import plain
-from coffer.cli.screen import cell, console, table
+from coffer.cli.screen import cell, console, table, text
 from coffer.disk.sessions import MAIN
 from coffer.work.listing import Listed
 
@@ -22,7 +22,7 @@ def draw(listed: list[Listed], known: int, now: float) -> None:
     rows = table("", *columns, right=("age", "tokens", "window"))
     for item in listed:
         rows.add_row(
-            Text(
+            cell(
                 item.found.id[:_ID]
                 if item.found.id[:1].isalnum() and len(item.found.id) == 36
                 else item.found.id[:20]
@@ -52,5 +52,5 @@ def _fill(item: Listed) -> Text:
 
 def _state(item: Listed) -> Text:
     if item.holders:
-        return Text(item.holders[0].status or "live", style="green")
+        return text(item.holders[0].status or "live", "green")
     return Text("" if item.kind == MAIN else item.kind, style="dim")

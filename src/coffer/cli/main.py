@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import sys
 from importlib import import_module
 
@@ -93,24 +94,40 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and turn errors into their sentence and exit code."""
     gc.disable()  # a command lives for a second; looking for cycles among its records would cost a third of it
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a character shows "?"
     try:
         cli.main(standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted. Nothing was changed.", err=True)
+        click.echo(
+            "Interrupted. No file is half written: a command changes one whole or not at all.", err=True
+        )
         sys.exit(INTERRUPTED)
     except CofferError as error:
-        from coffer.cli.plain import visible  # noqa: PLC0415  (only an error needs it)
-
-        click.echo(f"coffer: {visible(str(error))}", err=True)
+        _complain(str(error))
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone; nobody is left to tell
         sys.exit(INTERRUPTED)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else "the output can't be written: "
+        _complain(f"{where}{error.strerror or error}.")
+        sys.stdout = None  # it can't be flushed at exit either
+        sys.exit(1)
+
+
+def _complain(sentence: str) -> None:
+    from coffer.cli.plain import visible  # noqa: PLC0415  (only an error needs it)
+
+    click.echo(f"coffer: {visible(sentence)}", err=True)
 
 
 if __name__ == "__main__":

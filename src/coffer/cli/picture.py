@@ -47,7 +47,7 @@ def _header(screen: Console, report: Report, holders: list[Holder], now: datetim
     screen.print(cell(report.folder or str(report.path), 100), style="dim")
     for holder in holders:
         status = f", {holder.status}" if holder.status else ""
-        screen.print(f"Open in a running client (pid {holder.pid}{status}).", style="green")
+        screen.print(text(f"Open in a running client (pid {holder.pid}{status}).", "green"))
     screen.print()
     measured = report.measure.source if report.measure else "estimated: nothing in the file counts them"
     screen.print(

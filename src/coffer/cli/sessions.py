@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
+from coffer.cli import plain
 from coffer.cli.session import World
 from coffer.disk.places import Places
 from coffer.disk.sessions import SUBAGENT, WORKFLOW, Found, find_sessions
@@ -50,7 +53,8 @@ def command(  # noqa: PLR0913  (one parameter an option)
     ]
     if paths:
         for item in found if everything else found[:rows]:
-            click.echo(str(item.path))
+            # a program needs the exact bytes, a terminal must not obey them
+            click.echo(plain.visible_line(str(item.path)) if sys.stdout.isatty() else os.fsencode(item.path))
         return
     listed = _of_project(found, all_found, world, project, None if everything else rows)
     if as_machine:

@@ -98,11 +98,18 @@ def _show_prune(sample: Path) -> None:
 
 
 def _counted(found: Sequence[Found], folder: Path) -> str:
-    if not folder.is_dir():
+    if not found and not _is_folder(folder):
         return f"not found ({folder})"
     own = [item for item in found if item.kind not in (SUBAGENT, WORKFLOW)]
     rest = len(found) - len(own)
     return f"{len(own)} sessions" + (f" and {rest} files of subagents" if rest else "") + f" in {folder}"
+
+
+def _is_folder(folder: Path) -> bool:
+    try:
+        return folder.is_dir()
+    except OSError:
+        return False  # it may not be looked at
 
 
 def _fullest(sessions: Sequence[Found], everything: Sequence[Found], world: World) -> Listed | None:

@@ -10,7 +10,7 @@ from msgspec import Raw, Struct
 
 from coffer.core.dialect import ALIASES, MISSING_RESULT
 from coffer.core.items import Edit, Item
-from coffer.core.loads import loads
+from coffer.core.shallow import shallow, shown
 
 _PLAN_KEYS = ("plan", "planFilePath")
 _SINGLE_EDIT_KEYS = ("old_string", "new_string", "replace_all")
@@ -82,14 +82,14 @@ def _block(line: bytes, index: int) -> dict[str, Any]:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, IndexError):
         return _block_of_odd_line(line, index)
     value = _parsed(raw)
-    return {"type": "text", "text": value} if isinstance(value, str) else dict(value)
+    return dict(value) if isinstance(value, dict) else {"type": "text", "text": str(value)}
 
 
 def _parsed(raw: bytes) -> Any:
     try:
-        return msgspec.json.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return loads(raw.decode("utf-8", "replace"))
+        return shallow(msgspec.json.decode(raw))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return shown(raw)
 
 
 def raw_block(line: bytes, index: int) -> bytes:
@@ -103,9 +103,12 @@ def raw_block(line: bytes, index: int) -> bytes:
 
 
 def _block_of_odd_line(line: bytes, index: int) -> dict[str, Any]:
-    record = loads(line.decode("utf-8", "replace"))
-    said = record["content"] if record["type"] == "system" else record["message"]["content"]
-    return {"type": "text", "text": said} if isinstance(said, str) else dict(said[index])
+    record = shown(line)
+    if not isinstance(record, dict):
+        return {"type": "text", "text": str(record)}
+    message = record if record.get("type") == "system" else record.get("message")
+    said = message.get("content") if isinstance(message, dict) else message
+    return dict(shallow(said[index])) if isinstance(said, list) else {"type": "text", "text": str(said)}
 
 
 def _without(fields: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
@@ -126,7 +129,8 @@ def _whole_characters(value: Any) -> Any:
 
 def payload(line: bytes) -> dict[str, Any]:
     """The payload of an attachment record, as written."""
-    attachment = loads(line.decode("utf-8", "replace")).get("attachment")
+    record = shown(line)
+    attachment = record.get("attachment") if isinstance(record, dict) else None
     return attachment if isinstance(attachment, dict) else {}
 
 

@@ -150,12 +150,15 @@ def _classify(rest: bytes, at: int) -> Oddity:
 
 def _whole_record(rest: bytes, since: int) -> int:
     """Where a record begins that is whole to the end of the line, or -1."""
+    text = rest.rstrip(_SPACE).decode("latin-1")
+    if not text.endswith("}"):
+        return -1  # no record ends here, so none of the many that may begin inside is worth a look
     for match in _RECORD_START.finditer(rest, since):
         try:
-            value = loads(rest[match.start() :].decode("utf-8", "replace"))
-        except ValueError:
+            value, stop = DECODER.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
             continue
-        if isinstance(value, dict):
+        if isinstance(value, dict) and stop == len(text):
             return match.start()
     return -1
 

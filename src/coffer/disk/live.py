@@ -33,8 +33,11 @@ class Holder(Struct, frozen=True):
 def holders(places: Places) -> dict[str, list[Holder]]:
     """Living Claude Code processes by session id; two clients on one session are two holders (facts §11)."""
     found: dict[str, list[Holder]] = {}
-    folder = places.claude / "sessions"
-    for path in sorted(folder.glob("*.json")) if folder.is_dir() else []:
+    try:
+        files = sorted((places.claude / "sessions").glob("*.json"))
+    except OSError:
+        files = []  # a registry that may not be read names nobody
+    for path in files:
         holder = _holder(path)
         if holder is not None:
             found.setdefault(holder.session, []).append(holder)

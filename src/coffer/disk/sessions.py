@@ -66,7 +66,10 @@ def _codex(home: Path) -> Iterator[Found]:
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
-    return sorted(folder.glob(pattern)) if folder.is_dir() else []
+    try:
+        return sorted(folder.glob(pattern))
+    except OSError:
+        return []  # a folder that may not be entered holds no session that could be shown
 
 
 def _found(agent: str, name: str, path: Path, kind: str, owner: str = "") -> Iterator[Found]:

@@ -23,7 +23,7 @@ def find(name: str, places: Places, environment: Mapping[str, str], folder: Path
     file is: opening it says so.
     """
     if _is_path(name):
-        return Path(name).expanduser()
+        return _expanded(Path(name))
     sessions = find_sessions(places)
     if name == CURRENT:
         return _current(sessions, environment, folder)
@@ -32,7 +32,7 @@ def find(name: str, places: Places, environment: Mapping[str, str], folder: Path
     candidates = exact or list(fitting.values())
     candidates = [found for found in candidates if found.kind not in (SUBAGENT, WORKFLOW)] or candidates
     if not candidates:
-        if Path(name).exists():
+        if _is_there(Path(name)):
             return Path(name)
         raise SessionNotFound(name, len(sessions))
     if len({found.id for found in candidates}) > 1:
@@ -42,6 +42,20 @@ def find(name: str, places: Places, environment: Mapping[str, str], folder: Path
 
 def _is_path(name: str) -> bool:
     return "/" in name or name.endswith((".jsonl", ".zst")) or name in (".", "..")
+
+
+def _expanded(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path  # no such user: a name as any other
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False  # too long for a name of a file, or with a NUL
 
 
 def _current(sessions: Sequence[Found], environment: Mapping[str, str], folder: Path) -> Path:
