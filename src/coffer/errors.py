@@ -203,6 +203,31 @@ class WriteFailed(CofferError):
         super().__init__(f"{path} can't be written: {reason}. The file is as it was.")
 
 
+class LateLinesKept(CofferError):
+    """A file that was replaced, while lines that a client wrote meanwhile could not be appended to it."""
+
+    exit_code = 18
+
+    def __init__(self, receipt: str, backup: str, reason: str) -> None:
+        super().__init__(
+            f"The file was replaced (receipt {receipt}), but what its client wrote meanwhile could not be appended: "
+            f"{reason}. Nothing is lost: it stands at the end of {backup}. Make room, then run "
+            f"`coffer undo {receipt}`."
+        )
+
+
+class StoreFailed(CofferError):
+    """Coffer's own database can't be read or written."""
+
+    exit_code = 18
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"{path}, in which Coffer keeps its receipts, can't be used: {reason}. Transcripts whose change was "
+            "not recorded there can still be brought back with `coffer undo`."
+        )
+
+
 class Busy(CofferError):
     """Another Coffer that works on the same file."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from tests.lab.prune_lab import (
     STRATEGIES,
     THOUGHTS,
     Json,
+    append_exit,
     coffer,
     persons_words,
     pieces_of,
@@ -155,12 +157,15 @@ def test_a_pruned_session_lives_on(claude_home: ClaudeHome, anthropic_server: An
     assert anthropic_server.breaches == []
 
 
-@pytest.mark.parametrize("back", [1, 2])
+@pytest.mark.parametrize(("back", "make"), [(1, worked_on_screen), (2, worked)], ids=["screen", "headless"])
 def test_a_rewind_after_a_prune_loses_nothing(
-    back: int, claude_home: ClaudeHome, anthropic_server: AnthropicServer
+    back: int,
+    make: Callable[[ClaudeHome, AnthropicServer], Path],
+    claude_home: ClaudeHome,
+    anthropic_server: AnthropicServer,
 ) -> None:
     """A rewound prompt hangs on a record that the prune left; else all history would be lost in silence."""
-    path = worked_on_screen(claude_home, anthropic_server)
+    path = make(claude_home, anthropic_server)
     original = path.read_bytes()
     said = prune(claude_home, path)
     names = {row["name"] for row in said["strategies"]}
@@ -251,13 +256,12 @@ def test_what_was_pruned_can_be_read_and_edited_again(
     assert anthropic_server.breaches == []
 
 
-@pytest.mark.xfail(
-    reason="`/exit` and its farewell count as the person's turns: the real last turn is unprotected."
-)
 def test_the_last_turn_stays_also_where_exit_follows_it(
     claude_home: ClaudeHome, anthropic_server: AnthropicServer
 ) -> None:
-    path = worked_on_screen(claude_home, anthropic_server, PROMPTS[:2])
+    """`/exit` and its farewell stand as the person's words, and are no turn."""
+    path = worked(claude_home, anthropic_server, PROMPTS[:2])
+    append_exit(path)
     original = path.read_bytes().splitlines()
     prune(claude_home, path, "aggressive")
     pruned = path.read_bytes().splitlines()
@@ -269,14 +273,11 @@ BOUND = ("--model", "claude-opus-5-5")
 """A model of core/dialect.BOUND_THINKING; the client takes any name."""
 
 
-@pytest.mark.xfail(
-    reason="Thinking of the latest turn stays, and is bound to what was pruned before it: the API refuses the "
-    "request, the client asks again without any thinking, and does so with each request from then on."
-)
 @pytest.mark.parametrize("prescription", PRESCRIPTIONS)
 def test_bound_thinking_is_never_sent_behind_a_change(
     prescription: str, tmp_path: Path, claude_binary: Path
 ) -> None:
+    """Else the API refuses it, and the client asks again without any thinking, at each request from then on."""
     with (
         AnthropicServer(preserved_thinking=True) as server,
         ClaudeHome(tmp_path, server, binary=claude_binary, model_args=BOUND) as home,

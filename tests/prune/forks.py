@@ -26,7 +26,14 @@ SOURCE = Path(__file__).parents[2]
 KILLED = 9
 _BEGIN = frozenset({"apply", "undo", "repair", "collect"})
 """Functions of `work` from which on steps are counted: reading and planning write nothing."""
-_WATCHED = ("work/prune.py", "work/undo.py", "work/repair.py", "work/gc.py", "disk/replace.py", "disk/sync.py")
+_WATCHED = (
+    "work/prune.py",
+    "work/undo.py",
+    "work/repair.py",
+    "work/gc.py",
+    "disk/replace.py",
+    "disk/sync.py",
+)
 _ONE_STEP = frozenset(
     {
         "_Out.copy",
@@ -85,7 +92,12 @@ class Forks:
         )
 
     def run(
-        self, *arguments: str | Path, die_at: int = 0, largest_file: int = 0, user: int = 0, **environment: str
+        self,
+        *arguments: str | Path,
+        die_at: int = 0,
+        largest_file: int = 0,
+        user: int = 0,
+        **environment: str,
     ) -> Ended:
         """Run `coffer` with these arguments; fails where it shows a traceback.
 
@@ -230,7 +242,10 @@ def _main() -> None:
 
 
 _INHERITED = (
-    *(f"coffer.cli.{name}" for name in ("main", "prune", "undo", "check", "gc", "receipts", "restore", "screen")),
+    *(
+        f"coffer.cli.{name}"
+        for name in ("main", "prune", "undo", "check", "gc", "receipts", "restore", "screen")
+    ),
     "coffer.cli.prune_picture",
     "rich.progress",
     "rich.table",

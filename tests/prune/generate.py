@@ -165,10 +165,16 @@ _SPECIAL_STEPS = st.one_of(
     st.tuples(st.just("compact"), st.sampled_from(["plain", "listed", "segment"])),
     st.tuples(st.just("rewind"), st.integers(1, 9), st.booleans()),
     st.tuples(st.just("background"), st.booleans()),
-    st.tuples(st.just("cron"),),
+    st.tuples(
+        st.just("cron"),
+    ),
     st.tuples(st.just("odd line"), st.sampled_from(["torn", "null list", "garbage", "nul", "spaced"])),
-    st.tuples(st.just("crlf"),),
-    st.tuples(st.just("open call"),),
+    st.tuples(
+        st.just("crlf"),
+    ),
+    st.tuples(
+        st.just("open call"),
+    ),
 )
 LINEAR_STEPS = st.lists(_PLAIN_STEPS, min_size=1, max_size=18)
 STEPS = st.lists(st.one_of(_PLAIN_STEPS, _PLAIN_STEPS, _SPECIAL_STEPS), min_size=1, max_size=22)
@@ -190,7 +196,7 @@ def build(steps: Sequence[Step], *, ends: bool = True) -> Talk:
     """The session that the steps make."""
     talk = begun()
     for step in steps:
-        _STEPS[step[0]](talk, *step[1:])
+        STEP_MAKERS[step[0]](talk, *step[1:])
     if ends:
         talk.end()
     return talk
@@ -314,7 +320,9 @@ def _background(talk: Talk, ends: bool) -> None:  # noqa: FBT001
     )
     if ends:
         said = f"<task-notification>\n<task-id>bg1</task-id>\n<tool-use-id>call_{name}</tool-use-id>\n"
-        talk.ask(said + "<status>completed</status>\n</task-notification>", origin={"kind": "task-notification"})
+        talk.ask(
+            said + "<status>completed</status>\n</task-notification>", origin={"kind": "task-notification"}
+        )
         talk.say("it ended")
 
 
@@ -337,7 +345,7 @@ def _crlf(talk: Talk) -> None:
     talk.made.lines[-1] += b"\r"
 
 
-_STEPS: dict[str, Callable[..., object]] = {
+STEP_MAKERS: dict[str, Callable[..., object]] = {
     "ask": lambda talk, said: talk.ask(said),
     "ask parts": _ask_parts,
     "say": lambda talk, said: talk.say(said),
@@ -368,7 +376,9 @@ _STEPS: dict[str, Callable[..., object]] = {
     "compact": _compact,
     "rewind": _rewind,
     "background": _background,
-    "cron": lambda talk: talk.use("CronCreate", "Scheduled job c1. " + words(600), cron="7 3 * * *", prompt="x"),
+    "cron": lambda talk: talk.use(
+        "CronCreate", "Scheduled job c1. " + words(600), cron="7 3 * * *", prompt="x"
+    ),
     "odd line": _odd_line,
     "crlf": _crlf,
     "open call": lambda talk: talk.made.answer(call(f"open{talk.made.counted}", "Bash", command="wait")),

@@ -88,14 +88,15 @@ def _records(old: Linear, new: Linear) -> list[str]:
         if not record.get("uuid") or record["uuid"] not in before:
             continue
         was = before[record["uuid"]]
-        for name in {*was, *record} - {"message", "toolUseResult", "parentUuid"}:
-            if was.get(name) != record.get(name):
-                found.append(f"{record['uuid']}: {name} changed")
+        names = {*was, *record} - {"message", "toolUseResult", "parentUuid"}
+        found += [f"{record['uuid']}: {name} changed" for name in names if was.get(name) != record.get(name)]
         if "toolUseResult" in record and record["toolUseResult"] != was["toolUseResult"]:
             found.append(f"{record['uuid']}: its sidecar changed")
         if record["parentUuid"] != _survivor(was["parentUuid"], before, kept):
             found.append(f"{record['uuid']}: another parent than its nearest surviving ancestor")
-        found += [f"{record['uuid']}: {said}" for said in _messages(was.get("message"), record.get("message"))]
+        found += [
+            f"{record['uuid']}: {said}" for said in _messages(was.get("message"), record.get("message"))
+        ]
     return found
 
 
@@ -108,7 +109,11 @@ def _survivor(uuid: str | None, before: dict[str, Json], kept: set[str]) -> str 
 def _messages(was: Json | None, now: Json | None) -> list[str]:
     if was is None or now is None:
         return [] if was == now else ["a message came or went"]
-    found = [f"{name} of the message changed" for name in {*was, *now} - {"content"} if was.get(name) != now.get(name)]
+    found = [
+        f"{name} of the message changed"
+        for name in {*was, *now} - {"content"}
+        if was.get(name) != now.get(name)
+    ]
     old, new = was["content"], now["content"]
     if isinstance(old, str) or isinstance(new, str):
         return found + ([] if old == new or _is_stub(old, new) else ["its text changed"])
@@ -136,17 +141,25 @@ def _same(was: Json, now: Json) -> bool:
     match was["type"]:
         case "tool_result":
             rest = {**was, "content": 0} == {**now, "content": 0}
-            return rest and (_is_stub(was["content"], now["content"]) or _is_stripped(was["content"], now["content"]))
+            return rest and (
+                _is_stub(was["content"], now["content"]) or _is_stripped(was["content"], now["content"])
+            )
         case "tool_use":
             rest = {**was, "input": 0} == {**now, "input": 0} and list(was["input"]) == list(now["input"])
-            return rest and all(
-                value == now["input"][name] or _is_stub(value, now["input"][name])
-                for name, value in was["input"].items()
-            )
+            return rest and _same_input(was["input"], now["input"])
         case "text":
             return _is_stub(was["text"], now["text"])
         case _:
             return False
+
+
+def _same_input(was: object, now: object) -> bool:
+    """Equal but for texts, also those in the edits of a MultiEdit, that became a stub."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        return list(was) == list(now) and all(_same_input(was[name], now[name]) for name in was)
+    if isinstance(was, list) and isinstance(now, list):
+        return len(was) == len(now) and all(_same_input(*pair) for pair in zip(was, now, strict=True))
+    return was == now or _is_stub(was, now)
 
 
 def _is_stub(was: object, now: object) -> bool:
@@ -166,7 +179,7 @@ def _is_stub(was: object, now: object) -> bool:
 def _is_stripped(was: object, now: object) -> bool:
     if not isinstance(was, str) or not isinstance(now, str):
         return False
-    gone = was[len(now) :] if was.startswith(now) else was
+    gone = was.removeprefix(now)
     return gone.strip().startswith("<system-reminder>") and gone.strip().endswith("</system-reminder>")
 
 
@@ -207,8 +220,8 @@ def prompts(session: Linear) -> list[object]:
     for record in session.chain:
         is_said = record["type"] == "user" and not record.get("isMeta") and "toolUseResult" not in record
         content = record["message"]["content"] if is_said else None
-        if isinstance(content, str):
-            found.append(content)
-        elif content and not any(block["type"] == "tool_result" for block in content):
+        if isinstance(content, str) or (
+            content and not any(block["type"] == "tool_result" for block in content)
+        ):
             found.append(content)
     return found

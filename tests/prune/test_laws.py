@@ -25,7 +25,9 @@ def _session() -> Talk:
     talk = begun()
     talk.made.progress("p")
     talk.read("/w/a.py", 3_000, "read", side={"x": words(900)})
-    talk.made.answer(thinking("hm"), text("well"), call("c2", "Write", file_path="/w/a.py", content=words(900)), name="w")
+    talk.made.answer(
+        thinking("hm"), text("well"), call("c2", "Write", file_path="/w/a.py", content=words(900)), name="w"
+    )
     talk.made.result("c2", "ok" + REMINDER, "wr")
     talk.made.attachment("task_reminder", "rem", {"content": [{"subject": "x"}]})
     talk.bash("make", words(9_000, "long"), "long")
@@ -109,8 +111,18 @@ _RESULT = ("message", "content", 0, "content")
 _STUB = "[coffer: Read /w/a.py, 3.0 KB, removed; coffer restore 0123456789]"
 
 WRONG: list[tuple[str, Change, str, str]] = [
-    ("an untouched text changed", _set("first", "other words", "message", "content"), VIEW, "untouched block"),
-    ("one character of an answer", _edit("wb", lambda s: s + ".", "message", "content", 0, "text"), VIEW, "untouched"),
+    (
+        "an untouched text changed",
+        _set("first", "other words", "message", "content"),
+        VIEW,
+        "untouched block",
+    ),
+    (
+        "one character of an answer",
+        _edit("wb", lambda s: s + ".", "message", "content", 0, "text"),
+        VIEW,
+        "untouched",
+    ),
     ("thinking changed", _set("wa", "ha", "message", "content", 0, "thinking"), VIEW, "untouched"),
     ("a signature changed", _set("wa", "z" * 300, "message", "content", 0, "signature"), VIEW, "untouched"),
     ("a prompt is gone", _without("second"), VIEW, "expected"),
@@ -121,12 +133,32 @@ WRONG: list[tuple[str, Change, str, str]] = [
     ("the leaf is gone", _without("lasta"), "the leaf stays", "lasta"),
     ("a parent is gone", _without("so", relinked=False), DANGLING, "second"),
     ("a circle", _set("first", uid("so"), "parentUuid"), DANGLING, "circle"),
-    ("another call's result", _set("longr", "call_read", "message", "content", 0, "tool_use_id"), VIEW, "expected"),
+    (
+        "another call's result",
+        _set("longr", "call_read", "message", "content", 0, "tool_use_id"),
+        VIEW,
+        "expected",
+    ),
     ("another role", _set("so", "user", "message", "role"), VIEW, "expected"),
-    ("an error became none", _set("longr", True, "message", "content", 0, "is_error"), VIEW, "more than the content"),
+    (
+        "an error became none",
+        _set("longr", True, "message", "content", 0, "is_error"),
+        VIEW,
+        "more than the content",
+    ),
     ("a stub without its line", _set("readr", "gone", *_RESULT), VIEW, "is not its beginning"),
-    ("a stub of another file", _set("readr", _STUB.replace("a.py", "b.py"), *_RESULT), VIEW, "is not its beginning"),
-    ("a stub in two lines", _set("readr", _STUB.replace(", 3", ",\n3"), *_RESULT), VIEW, "is not its beginning"),
+    (
+        "a stub of another file",
+        _set("readr", _STUB.replace("a.py", "b.py"), *_RESULT),
+        VIEW,
+        "is not its beginning",
+    ),
+    (
+        "a stub in two lines",
+        _set("readr", _STUB.replace(", 3", ",\n3"), *_RESULT),
+        VIEW,
+        "is not its beginning",
+    ),
     ("a stub that is no text", _set("readr", [{"type": "text", "text": _STUB}], *_RESULT), VIEW, "no text"),
     ("a beginning that is shortened too much", _edit("longr", lambda s: s[5:], *_RESULT), VIEW, "beginning"),
     ("an end that is shortened too much", _edit("longr", lambda s: s[:-5], *_RESULT), VIEW, "beginning"),

@@ -28,7 +28,9 @@ def _stub(start: int, index: int = 0, tokens: float = 1.0, worth: Worth = Worth.
     return Stub(_record(start), index, worth, "n", tokens=tokens)
 
 
-def _settled(*proposals: tuple[str, Action, str], limit: float = MUCH, nameable: frozenset[str] = FREE) -> Plan:
+def _settled(
+    *proposals: tuple[str, Action, str], limit: float = MUCH, nameable: frozenset[str] = FREE
+) -> Plan:
     return settle((Proposed(*item) for item in proposals), nameable, limit)
 
 
@@ -106,7 +108,9 @@ def test_above_the_limit_least_worth_goes_first() -> None:
 
 
 def test_above_the_limit_a_group_counts_as_one() -> None:
-    found = _settled(("a", _drop(0, 6), "g"), ("a", _drop(20, 6), "g"), ("b", _stub(40, tokens=4), ""), limit=11)
+    found = _settled(
+        ("a", _drop(0, 6), "g"), ("a", _drop(20, 6), "g"), ("b", _stub(40, tokens=4), ""), limit=11
+    )
     assert _who(found) == [("b", 40)]
 
 
@@ -144,7 +148,11 @@ def test_a_plan_never_reaches_the_protected_tail(tmp_path: Path) -> None:
     talk.say("end")
     with proposed(put(tmp_path, talk.data), "aggressive") as proposal:
         last = max(entry.turn for entry in proposal.scene.entries)
-        tail = {entry.item.record.start for entry in proposal.scene.entries if entry.item.record and entry.turn == last}
+        tail = {
+            entry.item.record.start
+            for entry in proposal.scene.entries
+            if entry.item.record and entry.turn == last
+        }
         assert tail
         assert not tail & {item.action.record.start for item in proposal.plan.actions}
 

@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -32,13 +31,15 @@ SMALL = [path for path in CORPUS + SHARED if path.stat().st_size <= SMALL_ENOUGH
 PRESCRIPTIONS = ("gentle", "standard", "aggressive")
 
 laws = settings(
-    derandomize=True, deadline=None, max_examples=120, suppress_health_check=[HealthCheck.too_slow], database=None
+    derandomize=True,
+    deadline=None,
+    max_examples=120,
+    suppress_health_check=[HealthCheck.too_slow],
+    database=None,
 )
 
 
-def _prove(
-    data: bytes, prescription: str, *, may_refuse: bool = False, may_leave_out: bool = False
-) -> bytes:
+def _prove(data: bytes, prescription: str, *, may_refuse: bool = False, may_leave_out: bool = False) -> bytes:
     """Prune these bytes and check what comes out; the new bytes, or the old where the prune was refused.
 
     may_refuse: damage may be such that no plan holds. may_leave_out: … or only without a strategy.
@@ -47,8 +48,11 @@ def _prove(
         path = put(Path(folder), data)
         try:
             after, proposal, _ = pruned(path, prescription)
-        except CofferError as error:
-            assert not isinstance(error, LawBroken) or may_refuse, str(error)
+        except LawBroken:
+            if not may_refuse:
+                raise
+            return data
+        except CofferError:
             return data
         assert may_leave_out or may_refuse or proposal.plan.left_out == {}
         before = side(data)
@@ -103,7 +107,6 @@ def _has_multi_edit(steps: Sequence[Step]) -> bool:
     return any(step[0] == "multi edit" for step in steps)
 
 
-@pytest.mark.xfail(reason="B2 the texts of a MultiEdit lie in a list; large-blocks is left out as a whole")
 def test_a_large_multi_edit_does_not_cost_a_session_its_strategy() -> None:
     steps: list[Step] = [("multi edit", "/w/a.py", 3_000), ("edit", "/w/a.py", 20, False), ("fill", 6)]
     talk = build(steps, ends=False)
@@ -112,7 +115,6 @@ def test_a_large_multi_edit_does_not_cost_a_session_its_strategy() -> None:
     _prove(talk.data, "standard")
 
 
-@pytest.mark.xfail(reason="B1 half a surrogate pair in an edited line", raises=msgspec.DecodeError)
 @settings(laws, max_examples=30)
 @given(steps=HALF_STEPS, prescription=PRESCRIBED)
 def test_sessions_with_half_an_emoji(steps: list[Step], prescription: str) -> None:

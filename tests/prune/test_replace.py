@@ -7,7 +7,7 @@ import os
 import stat
 import subprocess
 import sys
-import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,8 +35,11 @@ def _writing(path: Path, *how: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-S", str(SOURCE / "tests" / "prune" / "writer.py"), str(path), *how]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        yield process
+        try:
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
 
 
 def _written(process: subprocess.Popen[str]) -> int:
@@ -51,19 +54,28 @@ def _late(data: bytes, size: int = 0) -> list[int]:
     return numbers
 
 
+def _await_lines(path: Path, count: int) -> None:
+    """Until so many late lines stand in the file."""
+    until = time.monotonic() + 20
+    while path.read_bytes().count(b'"late ') < count and time.monotonic() < until:
+        time.sleep(0.01)
+
+
 def test_a_client_that_goes_on_appending_loses_no_line(machine: Forks) -> None:
     path = in_place(machine.home, rich().data)
-    receipts = []
+    pruned = 0
     with _writing(path, "0.05") as process:
+        _await_lines(path, 3)
         for _ in range(40):
             done = machine.run("prune", path, "--apply", "--json")
             assert done.code in (0, MOVED), done.err
-            if done.code == 0 and done.json["receipt"]:
-                receipts.append(done.json["receipt"])
+            if done.code == 0:
+                pruned += 1
                 break
+        _await_lines(path, path.read_bytes().count(b'"late ') + 3)
         count = _written(process)
-    assert receipts, "the writer never let a prune through"
-    assert count > 10
+    assert pruned, "the writer never let a prune through"
+    assert count >= 6
     assert _late(path.read_bytes()) == list(range(count))
     machine.ok("undo")
     assert _late(path.read_bytes()) == list(range(count))
@@ -81,8 +93,8 @@ def test_what_a_client_appends_to_the_replaced_inode_is_carried_over(machine: Fo
     assert path.read_bytes() == rich().data + writer.line(0, 100)
 
 
-@pytest.mark.xfail(reason="B16 a failed carry behind the rename: the backup is deleted and the prune said not to be")
-def test_a_full_disk_while_late_lines_are_carried_over_keeps_the_backup(machine: Forks) -> None:
+@pytest.mark.parametrize("room", [0, 1_000])
+def test_a_full_disk_while_late_lines_are_carried_over_keeps_the_backup(machine: Forks, room: int) -> None:
     old = rich(4).data
     path = in_place(machine.home, old)
     machine.ok("prune", path, "--apply")
@@ -90,7 +102,7 @@ def test_a_full_disk_while_late_lines_are_carried_over_keeps_the_backup(machine:
     machine.ok("undo")
     os.utime(path)
     with _writing(path, "stale", "5000") as process:
-        done = machine.run("prune", path, "--apply", largest_file=size + 1_000)
+        done = machine.run("prune", path, "--apply", largest_file=size + room)
         assert _written(process) == 1
     assert done.code == WRITE_FAILED
     machine.ok("undo")
@@ -114,8 +126,6 @@ def _apply(path: Path, home: Path, change: object) -> None:
 @pytest.mark.parametrize("moment", ["before planning", "before writing"])
 @pytest.mark.parametrize("what", ["grown", "replaced", "cut", "gone", "rewritten"])
 def test_a_file_that_changed_since_it_was_read_is_left_alone(folder: Path, what: str, moment: str) -> None:
-    if (moment, what) in (("before planning", "replaced"), ("before planning", "rewritten")):
-        pytest.xfail("B17 the ticket is made after reading: a file of the same size is overwritten")
     old = rich().data
     path = in_place(folder, old)
     other = old.replace(b"please look", b"please LOOK")
@@ -146,12 +156,12 @@ def test_a_file_that_changed_since_it_was_read_is_left_alone(folder: Path, what:
     assert [other.name for other in path.parent.iterdir()] == ([] if what == "gone" else [path.name])
 
 
-@pytest.mark.xfail(reason="B18 a file that vanished while it was read: FileNotFoundError", raises=FileNotFoundError)
 def test_a_file_that_vanished_while_it_was_read_has_its_own_error(folder: Path) -> None:
     path = in_place(folder, rich().data)
-    with opened(path) as session, pytest.raises(CofferError):
+    with opened(path) as session:
         path.unlink()
-        propose(session, {}, "standard")
+        with pytest.raises(CofferError):
+            propose(session, {}, "standard")
 
 
 # --- what belongs to a file and is no content -------------------------------------------------------------
@@ -200,7 +210,6 @@ def test_the_owner_stays(machine: Forks) -> None:
 
 
 @needs_root
-@pytest.mark.xfail(reason="B19 a file of another owner in a folder that may be written: PermissionError, traceback")
 def test_a_file_of_another_owner_is_left_alone_with_a_sentence(machine: Forks, folder: Path) -> None:
     user = 12_345
     talk = rich()
@@ -294,7 +303,6 @@ def test_links_to_one_file_have_one_lock(folder: Path) -> None:
         pass
 
 
-@pytest.mark.xfail(reason="B20 the lock's name is cut at 200 characters, not at 255 bytes", raises=OSError)
 def test_a_long_path_in_another_script_can_be_locked(folder: Path) -> None:
     place = folder / ("長" * 70) / ("い" * 70)
     path = put(place, b"{}")
@@ -325,25 +333,35 @@ def test_a_disk_that_is_full_for_the_new_file(machine: Forks, largest: int) -> N
 
 
 @needs_root
-@pytest.mark.parametrize("size", [4, 16, 32, 40, 48, 64, 80, 96, 128])
-def test_a_full_disk_below_coffers_own_folder(machine: Forks, folder: Path, size: int) -> None:
+def test_a_full_disk_below_coffers_own_folder(machine: Forks, folder: Path) -> None:
     talk = rich()
     path = in_place(machine.home, talk.data)
-    with _mounted(folder / "small", f"size={size}k"):
-        done = machine.run("prune", path, "--apply", COFFER_HOME=str(folder / "small" / "coffer"))
-        assert done.code in (0, WRITE_FAILED), done
-        if done.code:
-            assert path.read_bytes() == talk.data
-        else:
-            machine.ok("undo", COFFER_HOME=str(folder / "small" / "coffer"))
-            assert path.read_bytes() == talk.data
-        assert [other.name for other in path.parent.iterdir()] == [path.name]
+    codes = set()
+    for size in (4, 16, 32, 40, 48, 64, 80, 96, 128, 256):
+        home = folder / f"small{size}"
+        with _mounted(home, f"size={size}k"):
+            done = machine.run("prune", path, "--apply", COFFER_HOME=str(home / "coffer"))
+            codes.add(done.code)
+            if done.code:
+                assert path.read_bytes() == talk.data
+            else:
+                pruned = path.read_bytes()
+                undone = machine.run("undo", COFFER_HOME=str(home / "coffer"))
+                assert undone.code in (
+                    0,
+                    WRITE_FAILED,
+                )  # it keeps a copy of what it replaces, and tells if it can't
+                assert path.read_bytes() == (pruned if undone.code else talk.data)
+            assert [other.name for other in path.parent.iterdir()] == [path.name]
+    assert codes == {0, WRITE_FAILED}
 
 
 @contextmanager
 def _mounted(place: Path, options: str) -> Iterator[None]:
     place.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], check=False, capture_output=True)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], check=False, capture_output=True
+    )
     if done.returncode:
         pytest.skip("mounting is not allowed")
     try:
@@ -393,7 +411,16 @@ def test_a_read_only_home_that_is_new(machine: Forks, folder: Path) -> None:
 
 
 @needs_root
-@pytest.mark.parametrize("command", ["prune", "undo", "receipts", "gc", "restore"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("prune"),
+        pytest.param("undo"),
+        "receipts",
+        pytest.param("gc"),
+        "restore",
+    ],
+)
 def test_a_read_only_home_that_is_in_use(machine: Forks, command: str) -> None:
     talk = rich()
     path = in_place(machine.home, talk.data)
@@ -408,7 +435,10 @@ def test_a_read_only_home_that_is_in_use(machine: Forks, command: str) -> None:
     }[command]
     with _read_only(machine.home / ".coffer"):
         done = machine.run(*arguments)
-    assert done.code in {"prune": (18,), "undo": (18,), "gc": (18,), "receipts": (0, 18), "restore": (17, 18)}[command]
+    assert (
+        done.code
+        in {"prune": (18,), "undo": (18,), "gc": (18,), "receipts": (0, 18), "restore": (17, 18)}[command]
+    )
     assert path.read_bytes() == before
 
 
@@ -422,7 +452,16 @@ def test_a_home_that_is_a_file(machine: Forks) -> None:
     assert (machine.home / ".coffer").read_text() == "mine"
 
 
-@pytest.mark.parametrize("content", [b"this is no database, whatever it is called" * 200, b""])
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(
+            b"this is no database, whatever it is called" * 200,
+            id="other",
+        ),
+        pytest.param(b"", id="empty"),
+    ],
+)
 def test_a_database_that_is_none(machine: Forks, content: bytes) -> None:
     talk = rich()
     path = in_place(machine.home, talk.data)
@@ -452,6 +491,3 @@ def test_enospc_is_named() -> None:
 
     with pytest.raises(CofferError, match="the disk is full"), refusals(Path("x")):
         raise OSError(errno.ENOSPC, "No space left on device")
-
-
-_ = tempfile

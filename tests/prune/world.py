@@ -129,4 +129,6 @@ def in_place(home: Path, data: bytes, name: str = SESSION) -> Path:
 def kept(home: Path) -> dict[str, bytes]:
     """All files of Coffer's own folder."""
     root = home / ".coffer"
-    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()
+    }

@@ -1,7 +1,7 @@
 """A client that appends to its transcript: opens, appends one line, closes, and looks neither left nor right.
 
-    writer.py PATH PAUSE         append numbered lines until told to stop; print how many
-    writer.py PATH stale BYTES   hold the file open, wait until another stands in its place, append, close
+writer.py PATH PAUSE         append numbered lines until told to stop; print how many
+writer.py PATH stale BYTES   hold the file open, wait until another stands in its place, append, close
 """
 
 from __future__ import annotations

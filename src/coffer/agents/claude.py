@@ -13,7 +13,15 @@ from msgspec import Raw
 
 from coffer.agents import claude_schema as schema
 from coffer.core.attachments import is_silent, texts
-from coffer.core.dialect import INTERRUPTIONS, MARKER, NO_CONTENT, REMINDER_BEGIN, REMINDER_END
+from coffer.core.dialect import (
+    INTERRUPTIONS,
+    LAUNCHERS,
+    MARKER,
+    NO_CONTENT,
+    REMINDER_BEGIN,
+    REMINDER_END,
+    STANDING,
+)
 from coffer.core.json_lines import Found, Oddity, keep_valid_fields, objects
 from coffer.core.record import (
     LONGEST_COMMAND,
@@ -188,6 +196,7 @@ def _call(part: schema.Part) -> Block:
         path=path,
         command=command[:LONGEST_COMMAND],
         partial=any(_length(raw) for raw in (fields.offset, fields.limit, fields.pages)),
+        stays=bytes(fields.run_in_background) == b"true" or part.name in LAUNCHERS,
         digest=hash(bytes(part.input)),
     )
 
@@ -201,6 +210,7 @@ def _result(part: schema.Part) -> Block:
             _text_size(raw),
             id=part.tool_use_id,
             error=bool(part.is_error),
+            stays=_stays(raw),
             digest=hash(raw),
             reminder=_reminder(raw),
         )
@@ -210,10 +220,12 @@ def _result(part: schema.Part) -> Block:
         return Block(
             "tool_result", len(raw), id=part.tool_use_id, error=bool(part.is_error), digest=hash(raw)
         )
-    size, images, media, nontext = 0, 0, 0, False
+    size, images, media, nontext, stays = 0, 0, 0, False, False
     for inner in inner_parts:
         if inner.type == "text":
-            size += utf8_size(inner.text) if isinstance(inner.text, str) else 0
+            said = inner.text if isinstance(inner.text, str) else ""
+            size += utf8_size(said)
+            stays = stays or said.startswith(STANDING)
             continue
         nontext = True
         images += inner.type in ("image", "document")
@@ -226,8 +238,16 @@ def _result(part: schema.Part) -> Block:
         media=media,
         error=bool(part.is_error),
         nontext=nontext,
+        stays=stays,
         digest=hash(raw),
     )
+
+
+def _stays(raw: bytes) -> bool:
+    return raw.startswith(_STANDING_RAW)
+
+
+_STANDING_RAW = tuple(f'"{text}'.encode() for text in STANDING)
 
 
 def _text_size(raw: bytes) -> int:

@@ -40,6 +40,7 @@ class Input(Struct, gc=False):
     offset: Raw = Raw(b"")
     limit: Raw = Raw(b"")
     pages: Raw = Raw(b"")
+    run_in_background: Raw = Raw(b"")
 
 
 class Usage(Struct, gc=False):

@@ -31,7 +31,7 @@ def command(receipt: str, as_machine: bool) -> None:  # noqa: FBT001
         )
         return
     if done is found:
-        click.echo(f"Receipt {found.id}: the prune had not happened. The file is as it was.")
+        click.echo(f"Receipt {found.id}: there was nothing to bring back. The file is as it was.")
         return
     appended = done.data["appended"]
     more = f", and {plain.size(appended)} that were appended since" if appended else ", byte for byte"

@@ -92,6 +92,7 @@ def _show_prune(sample: Path) -> None:
             proposal = propose(session, {}, "standard")
             receipt, written = apply(proposal, home, places)
         prune_picture.draw(proposal, written, receipt)
+        assert receipt is not None
         undo(receipt, home, places)
         same = copy.read_bytes() == sample.read_bytes()
         click.echo(f"And `coffer undo` brings it back: {'the same bytes' if same else 'NOT the same bytes'}.")

@@ -32,3 +32,14 @@ BOUND_THINKING = ("claude-fable-5", "claude-opus-5-5", "claude-sonnet-5-5", "cla
 documentation, "preserved thinking"; the scripted server's rule `thinking_bound`)."""
 REMINDER_BEGIN, REMINDER_END = "<system-reminder>", "</system-reminder>"
 """Between them stand the client's reminders, also inside results."""
+LAUNCHERS = ("Monitor", "Workflow")
+"""Tools that always work on in the background."""
+STANDING = (
+    "Async agent launched",
+    "Command running in background",
+    "Command was manually backgrounded",
+    "The user doesn't want to proceed",
+    "Workflow launched in background",
+)
+"""How results begin that a prune leaves: launches of work whose end the client looks for at a resume, and
+rejections, behind which stands what the person said (facts/claude-code §11)."""

@@ -176,7 +176,7 @@ _DEEPEST = 200
 def _deep(line: bytes, start: int, read: int) -> Iterator[Found | Oddity]:
     """An object nested deeper than the parsers go: keep the fields that are not, so that the chain holds."""
     fields: dict[str, Any] = {}
-    for entry in _entries(line):
+    for entry in elements(line):
         match = _ENTRY.match(entry)
         if match is None:
             yield _classify(line, start)
@@ -206,17 +206,28 @@ def _depth(value: bytes) -> int:
     return deepest
 
 
-def _entries(line: bytes) -> Iterator[bytes]:
-    """The `"name": value` texts of the outermost object, found by counting brackets outside strings."""
-    depth, since = 0, line.find(b"{") + 1
+def fields(line: bytes) -> Iterator[tuple[str, bytes]]:
+    """The fields of an object, values as the bytes that stand there, whatever is in them. Raises ValueError."""
+    for entry in elements(line):
+        match = _ENTRY.match(entry)
+        if match is None:
+            raise ValueError("no object")
+        yield loads(match[1].decode("utf-8", "replace")), match[2].rstrip(_SPACE)
+
+
+def elements(line: bytes) -> Iterator[bytes]:
+    """The texts between the commas of the outermost object or list, found by counting brackets outside strings."""
+    depth, since = 0, 0
     for token in _TOKENS.finditer(line):
         mark = token[0][:1]
         if mark in b"{[":
             depth += 1
+            since = token.end() if depth == 1 else since
         elif mark in b"}]":
             depth -= 1
             if depth == 0:
-                yield line[since : token.start()]
+                if line[since : token.start()].strip(_SPACE):
+                    yield line[since : token.start()]
                 return
         elif mark == b"," and depth == 1:
             yield line[since : token.start()]

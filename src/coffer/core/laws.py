@@ -178,22 +178,42 @@ def _unlike_stubbed(before: dict[str, Any], after: dict[str, Any], stub: Stub) -
     if isinstance(was, dict):
         if not isinstance(now, dict) or list(was) != list(now):
             return "a call lost or gained an input"
-        changed = [key for key in was if was[key] != now[key]]
-        fine = changed and all(_is_stub_line(now[key], stub) and isinstance(was[key], str) for key in changed)
-        return "" if fine else "a call's input is no stub"
+        return "" if was != now and _only_stubs(was, now, stub) else "a call's input is no stub"
     if not isinstance(now, str):
         return "a stub is no text"
-    head, tail = stub.keep
     if _is_stub_line(now, stub):
         return ""
     text = was if isinstance(was, str) else "\n".join(_texts(was))
-    middle = now[head:].strip("\n")[: -tail or None].strip("\n") if tail else now[head:].strip("\n")
-    kept = bool(text) and now.startswith(text[:head]) and now.endswith(text[len(text) - tail :])
     return (
-        ""
-        if kept and _is_stub_line(middle, stub)
-        else "a shortened text is not its beginning, a stub and its end"
+        "" if _is_shortened(text, now, stub) else "a shortened text is not its beginning, a stub and its end"
     )
+
+
+def _only_stubs(was: Any, now: Any, stub: Stub) -> bool:
+    """Whether nothing changed but texts, at any depth, that became the stub."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        return list(was) == list(now) and all(_only_stubs(was[key], now[key], stub) for key in was)
+    if isinstance(was, list) and isinstance(now, list):
+        return len(was) == len(now) and all(map(_only_stubs, was, now, [stub] * len(was)))
+    return bool(was == now) or (isinstance(was, str) and _is_stub_line(now, stub))
+
+
+def _is_shortened(text: str, now: str, stub: Stub) -> bool:
+    """Whether `now` is a beginning of the text, the stub on a line, and an end, neither longer than it may be."""
+    at = -1
+    while (at := now.find("\n[coffer: ", at + 1)) >= 0:
+        end = now.find("\n", at + 1)
+        head, middle, tail = now[:at], now[at + 1 : end], now[end + 1 :]
+        sizes = 0 < len(head) <= stub.keep[0] and 0 < len(tail) <= stub.keep[1]
+        if (
+            end > 0
+            and sizes
+            and text.startswith(head)
+            and text.endswith(tail)
+            and _is_stub_line(middle, stub)
+        ):
+            return True
+    return False
 
 
 def _texts(parts: Any) -> list[str]:
@@ -230,14 +250,19 @@ def _leaf(before: View, after: View) -> Iterator[Breach]:
         yield Breach("the leaf stays", f"{leaf} expected, {found} found")
 
 
-def plan_breaches(plan: Plan, limit: float, tail: set[int], latest_thinking: set[int]) -> list[Breach]:
+def plan_breaches(
+    plan: Plan, limit: float, tail: set[int], latest_thinking: set[int], *, bound: bool = False
+) -> list[Breach]:
     """Breaches that the plan itself shows: what is protected, and how much may go.
 
-    tail: where records of the protected tail begin. limit: tokens that may go at most.
+    tail: where records of the protected tail begin. limit: tokens that may go at most. bound: the model takes
+    no thinking back behind a change, so all thinking may go, the latest turn's too.
     """
     found = []
     for proposed in plan.actions:
         action = proposed.action
+        if bound and _takes_thinking_only(action):
+            continue
         if action.record.start in tail:
             found.append(Breach("the protected tail is untouched", action.record.uuid, proposed.strategy))
         if action.worth and _takes_words(action):
@@ -256,6 +281,13 @@ def _takes_words(action: Action) -> bool:
         return False
     blocks = record.blocks if isinstance(action, Drop) else record.blocks[action.index : action.index + 1]
     return any(block.kind in ("text", "image", "document") for block in blocks)
+
+
+def _takes_thinking_only(action: Action) -> bool:
+    blocks = action.record.blocks
+    if isinstance(action, Cut):
+        return action.index < len(blocks) and blocks[action.index].kind in THINKING
+    return isinstance(action, Drop) and bool(blocks) and all(block.kind in THINKING for block in blocks)
 
 
 def _takes_thinking(action: Action) -> bool:

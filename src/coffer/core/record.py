@@ -39,7 +39,9 @@ class Block(Struct, frozen=True, gc=False):
     placeholder: the client's own "(no content)".
     interruption: the client's own "[Request interrupted …]". valid: False for a text that is no string.
     signature: characters of a thinking block's signature. nontext: a result whose list holds more than text.
-    partial: a call that asks for a part of a file. digest: equal for equal contents, reminder: for equal
+    partial: a call that asks for a part of a file. stays: what a prune must leave: the launch of work in the
+    background, whose end the client looks for; a person's words with a rejection. digest: equal for equal
+    contents, reminder: for equal
     system reminders at the end of a result (0: none), both within one process only.
     """
 
@@ -60,6 +62,7 @@ class Block(Struct, frozen=True, gc=False):
     error: bool = False
     nontext: bool = False
     partial: bool = False
+    stays: bool = False
     digest: int = 0
     reminder: int = 0
 

@@ -56,7 +56,7 @@ def _reparented(
     found = []
     for record in transcript.records:
         if record.type in CHAINED and record.parent in removed and record.parent not in known:
-            ancestor = removed[record.parent]
+            ancestor = _surviving(record.parent, removed, known)
             old = f'"{record.parent}"'.encode()
             at = read(record.start, record.end).find(b'"parentUuid":' + old)
             if at >= 0 and ancestor:
@@ -64,6 +64,15 @@ def _reparented(
                 new = f'"{ancestor}"'.encode()
                 found.append(Fix("a record hung on the surviving ancestor", start, start + len(old), new))
     return found
+
+
+def _surviving(uuid: str, removed: Mapping[str, str], known: set[str]) -> str:
+    """The nearest ancestor that is there: a later prune may have removed the one that an earlier one named."""
+    seen: set[str] = set()
+    while uuid not in known and uuid in removed and uuid not in seen:
+        seen.add(uuid)
+        uuid = removed[uuid]
+    return uuid if uuid in known else ""
 
 
 def keeps_all(before: View, after: View) -> bool:

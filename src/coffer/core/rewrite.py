@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Raw
 
 from coffer.core.dialect import REMINDER_BEGIN
+from coffer.core.json_lines import elements, fields
 from coffer.core.plan import Action, Cut, Plan, Strip, Stub, Trim
 from coffer.core.record import Record
 from coffer.core.stub import stub_line
@@ -75,25 +76,31 @@ class Rewrite:
         if edits:
             message = _fields(said["message"])
             message["content"] = self._content(message["content"], edits)
-            said["message"] = Raw(msgspec.json.encode(message))
-        return msgspec.json.encode(said)
+            said["message"] = Raw(_object(message))
+        return _object(said)
 
     def _content(self, raw: Raw, edits: Sequence[Action]) -> Raw:
         if bytes(memoryview(raw)[:1]) != b"[":
             return self._changed(raw, edits[0])
-        blocks = _list_decoder.decode(raw)
+        blocks = _elements(raw)
         cuts = {action.index for action in edits if isinstance(action, Cut)}
         for action in edits:
             if isinstance(action, Stub | Strip):
                 block = _fields(blocks[action.index])
                 name = _CHANGED_FIELDS[_string_decoder.decode(block["type"])]
                 block[name] = self._changed(block.get(name, Raw(b"null")), action)
-                blocks[action.index] = Raw(msgspec.json.encode(block))
-        return Raw(msgspec.json.encode([block for index, block in enumerate(blocks) if index not in cuts]))
+                blocks[action.index] = Raw(_object(block))
+        kept = [bytes(block) for index, block in enumerate(blocks) if index not in cuts]
+        return Raw(b"[" + b",".join(kept) + b"]")
 
     def _changed(self, raw: Raw, action: Action) -> Raw:
         data = bytes(raw)
-        value = _parsed(data)
+        try:
+            value = _parsed(data)
+        except (ValueError, RecursionError):
+            value = None  # nested too deeply: it can go as a whole, but not in part
+            if data.startswith(b"{"):
+                return raw
         if isinstance(action, Strip):
             return Raw(encode(_stripped(value)))
         assert isinstance(action, Stub)
@@ -110,7 +117,22 @@ _CHANGED_FIELDS = {"tool_result": "content", "tool_use": "input", "text": "text"
 
 def _fields(raw: Raw | bytes) -> dict[str, Raw]:
     """The fields of an object, each as the bytes that stand there."""
-    return _fields_decoder.decode(raw)
+    try:
+        return _fields_decoder.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return {name: Raw(value) for name, value in fields(bytes(raw))}
+
+
+def _elements(raw: Raw | bytes) -> list[Raw]:
+    """The elements of a list, each as the bytes that stand there."""
+    try:
+        return _list_decoder.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return [Raw(value) for value in elements(bytes(raw))]
+
+
+def _object(said: dict[str, Raw]) -> bytes:
+    return b"{" + b",".join([encode(name) + b":" + bytes(value) for name, value in said.items()]) + b"}"
 
 
 def rewrite(transcript: Transcript, plan: Plan) -> Rewrite:
@@ -147,11 +169,13 @@ def _with_parent(line: bytes, old: str, new: str) -> bytes:
     """The line with another parent; its other bytes stay where the parent is written in the usual way."""
     written = b'"parentUuid":' + json.dumps(new or None).encode()
     usual = b'"parentUuid":"' + old.encode() + b'"'
-    if line.count(usual) == 1:
+    if line.startswith(b"{" + usual):
+        return line.replace(usual, written, 1)
+    said = _fields(line)
+    if line.count(usual) == 1 and not any(usual in bytes(value) for value in said.values()):
         return line.replace(usual, written)
-    said = json.loads(line.decode("utf-8", "surrogateescape"))
-    said["parentUuid"] = new or None
-    return encode(said)
+    said["parentUuid"] = Raw(encode(new or None))
+    return _object(said)
 
 
 def _parsed(data: bytes) -> Any:
@@ -171,14 +195,41 @@ def _stubbed(content: Any, size: int, stub: Stub, digest: str) -> Any:
     line = stub_line(stub.note, size, digest[:ID_LENGTH])
     if isinstance(content, dict):
         return {
-            name: line if isinstance(value, str) and len(value) > _LONG_INPUT else value
+            name: value if name in _PATHS else _shortened(value, line, _DEEPEST)
             for name, value in content.items()
         }
     head, tail = stub.keep
     text = content if isinstance(content, str) else _joined(content)
     if head + tail == 0 or len(text) <= head + tail:
         return line
+    head, tail = _fitting(text[:head], head), _fitting(text[-tail:][::-1], tail)
     return f"{text[:head]}\n{line}\n{text[-tail:]}"
+
+
+_PATHS = frozenset({"file_path", "notebook_path", "path"})
+"""What a call is about stays."""
+_DEEPEST = 4
+_WIDEST = 3
+"""Bytes of UTF-8 that a character that stays may take on average; else what was shortened is large again."""
+
+
+def _shortened(value: Any, line: str, depth: int) -> Any:
+    """The value with the line in place of each long text, also in the edits of a MultiEdit."""
+    if isinstance(value, str):
+        return line if len(value) > _LONG_INPUT else value
+    if isinstance(value, list) and depth:
+        return [_shortened(inner, line, depth - 1) for inner in value]
+    if isinstance(value, dict) and depth:
+        return {name: _shortened(inner, line, depth - 1) for name, inner in value.items()}
+    return value
+
+
+def _fitting(text: str, most: int) -> int:
+    """How many characters of the text's beginning take at most `_WIDEST * most` bytes."""
+    length = len(text)
+    while len(text[:length].encode("utf-8", "surrogatepass")) > _WIDEST * most:
+        length -= max(1, length // 16)
+    return length
 
 
 def _joined(content: Any) -> str:

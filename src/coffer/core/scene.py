@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 
 from coffer.core.composition import Part
+from coffer.core.dialect import BOUND_THINKING, SYNTHETIC
 from coffer.core.items import Context, Item
 from coffer.core.parts import is_persons_words
 from coffer.core.record import Boundary, Pointer, Record, Snapshot
@@ -47,6 +48,11 @@ class Pair(Struct, frozen=True, gc=False):
         return self.result.block.error
 
     @property
+    def stays(self) -> bool:
+        """Whether call and result must stay: a launch of background work, a person's words with a rejection."""
+        return self.call.block.stays or self.result.block.stays
+
+    @property
     def asked(self) -> tuple[str, int]:
         """Equal for calls that ask for the same."""
         return (self.tool, self.call.block.digest)
@@ -64,7 +70,8 @@ class Entry(Struct, frozen=True, gc=False):
 class Scene:
     """One transcript as strategies see it.
 
-    last_turn: the number of the latest turn. tail: turns from this number on are protected.
+    tail: turns from this number on are protected. last: the number of the latest turn that was answered.
+    bound: the model's thinking is bound to all that stands before it (`dialect.BOUND_THINKING`).
     unchanged: paths whose file on disk has not changed since a call read it, by call id.
     """
 
@@ -73,17 +80,22 @@ class Scene:
     entries: list[Entry]
     pairs: list[Pair]
     tail: int
+    last: int
     protect: Sequence[str] = ()
     unchanged: frozenset[str] = frozenset()
     nameable: frozenset[str] = field(default_factory=frozenset)
+    bound: bool = False
     _paths: dict[str, list[Pair]] = field(default_factory=dict)
     _free: list[Pair] | None = None
     _families: dict[str, dict[int, Record]] = field(default_factory=dict)
+    _protected: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Index pairs by path and records by message."""
         for pair in self.pairs:
             self._paths.setdefault(pair.path, []).append(pair)
+            if self.is_protected(pair):
+                self._protected |= {r.start for r in (pair.call.record, pair.result.record) if r is not None}
         for entry in self.entries:
             record = entry.item.record
             if isinstance(entry.item, Item) and record is not None and record.message:
@@ -98,8 +110,8 @@ class Scene:
         return list(self._families.get(record.message, {record.start: record}).values())
 
     def is_free(self, record: Record | None, turn: int) -> bool:
-        """Whether something of a record may be taken: outside the protected tail."""
-        return record is not None and turn < self.tail
+        """Whether something of a record may be taken: outside the tail, and of nothing that a person protected."""
+        return record is not None and turn < self.tail and record.start not in self._protected
 
     def is_protected(self, pair: Pair) -> bool:
         """Whether a person protected the pair's tool or path."""
@@ -109,9 +121,10 @@ class Scene:
         return any(name and fnmatchcase(name, glob) for glob in self.protect for name in names)
 
     def free_pairs(self) -> list[Pair]:
-        """Pairs outside the protected tail that nobody protected."""
+        """Pairs of which something may be taken."""
         if self._free is None:
-            self._free = [p for p in self.pairs if p.turn < self.tail and not self.is_protected(p)]
+            free = [p for p in self.pairs if self.is_free(p.result.record, p.turn)]
+            self._free = [p for p in free if self.is_free(p.call.record, p.turn) and not p.stays]
         return self._free
 
 
@@ -133,15 +146,28 @@ def scene(transcript: Transcript, view: View, parts: Sequence[tuple[Part, float]
         entries.append(Entry(item, turn, _tokens(item, tokens)))
     pairs = _pairs(entries)
     kept = frozenset(pair.call.block.id for pair in pairs if care.unchanged(pair))
+    answered = sorted({entry.turn for entry in entries if _is_answer(entry.item)})[-max(1, care.keep_turns) :]
     return Scene(
         transcript,
         view,
         entries,
         pairs,
-        max(0, turn - max(1, care.keep_turns) + 1),
+        answered[0] if len(answered) >= care.keep_turns else 0,
+        answered[-1] if answered else 0,
         tuple(care.protect),
         kept,
         frozenset(nameable(transcript, view)),
+        view.model.startswith(BOUND_THINKING),
+    )
+
+
+def _is_answer(item: Item | Context) -> bool:
+    """A turn that the model did not answer protects nothing: `/exit` and its farewell would stand for the last."""
+    return (
+        isinstance(item, Item)
+        and item.role == "assistant"
+        and item.record is not None
+        and item.record.model != SYNTHETIC
     )
 
 
@@ -183,9 +209,12 @@ def nameable(transcript: Transcript, view: View) -> set[str]:
             previous = record
     if previous is not None:
         found.add(previous.uuid)
+    pointed: set[str] = set()
     for record in transcript.records:
+        if isinstance(record.detail, Pointer):
+            pointed = {record.detail.leaf or ""}
         found |= _named_by(record)
-    return found
+    return found | pointed  # of the pointers the client reads the last
 
 
 def _named_by(record: Record) -> set[str]:
@@ -195,7 +224,5 @@ def _named_by(record: Record) -> set[str]:
         case Boundary():
             said = record.detail
             return {*said.preserved, said.head, said.tail, said.anchor, record.uuid}
-        case Pointer(leaf=str(leaf)):
-            return {leaf}
         case _:
             return set()

@@ -35,11 +35,12 @@ class Source:
 
     segments: (file, length) in order; a Codex fork's stream begins with what it inherits from its parent's
     file. size: bytes when it was opened; for a compressed file, of its content. own: where the session's own
-    file begins in the stream.
+    file begins in the stream. opened: the file's status when it was opened.
     """
 
     path: Path
     segments: list[tuple[IO[bytes], int]]
+    opened: os.stat_result
     own: int = 0
     _ahead: bytes = b""
     _ahead_start: int = 0
@@ -118,11 +119,12 @@ def open_source(path: Path) -> Iterator[Source]:
     except OSError as error:
         raise TranscriptUnreadable(str(path), _reason(error)) from error
     with file:
+        found = os.fstat(file.fileno())
         if path.suffix == ".zst":
             with _decompressed(file, path) as plain:
-                yield Source(path, [(plain, os.fstat(plain.fileno()).st_size)])
+                yield Source(path, [(plain, os.fstat(plain.fileno()).st_size)], found)
         else:
-            yield Source(path, [(file, os.fstat(file.fileno()).st_size)])
+            yield Source(path, [(file, found.st_size)], found)
 
 
 _KINDS = {

@@ -11,10 +11,11 @@ A crash at any point leaves the old file or the new one, and the backup.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +23,9 @@ from typing import IO
 
 from filelock import FileLock, Timeout
 
+from coffer.disk.files import Source
 from coffer.disk.sync import sync_file, sync_folder
-from coffer.errors import Busy, FileMoved, WriteFailed
+from coffer.errors import Busy, FileMoved, LateLinesKept, WriteFailed
 
 _CHUNK = 1 << 20
 _LOCK_SECONDS = 0.2
@@ -51,6 +53,13 @@ class Ticket:
         found = real.stat()
         return cls(real, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
+    @classmethod
+    def of_source(cls, source: Source) -> Ticket:
+        """The ticket of a file as it was when it was opened: what came between opening and now is noticed."""
+        found = source.opened
+        real = Path(os.path.realpath(source.path))
+        return cls(real, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
     def check(self) -> None:
         """Raise FileMoved unless the file is still the one that was read."""
         try:
@@ -68,13 +77,14 @@ class Ticket:
 
 @contextmanager
 def locked(folder: Path, path: Path) -> Iterator[None]:
-    """Hold the lock of a transcript. Raises Busy where another process holds it."""
-    name = os.path.realpath(path).replace("%", "%25").replace("/", "%2F")[-200:]
+    """Hold the lock of a transcript. Raises Busy where another process holds it, WriteFailed."""
+    name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
     lock = FileLock(folder / f"{name}.lock", mode=0o600)
-    try:
-        lock.acquire(timeout=_LOCK_SECONDS)
-    except Timeout as error:
-        raise Busy(str(path)) from error
+    with refusals(folder):
+        try:
+            lock.acquire(timeout=_LOCK_SECONDS)
+        except Timeout as error:  # an OSError too
+            raise Busy(str(path)) from error
     try:
         yield
     finally:
@@ -85,20 +95,40 @@ def locked(folder: Path, path: Path) -> Iterator[None]:
 def beside(ticket: Ticket) -> Iterator[tuple[Path, IO[bytes]]]:
     """A new file in the same folder, with the old one's mode and owner; removed unless it was moved away.
 
-    Its name is none that a client takes for a session.
+    Its name is none that a client takes for a session. The lock must be held: what a Coffer that was killed
+    left there is removed first.
     """
-    path = ticket.path.with_name(f".{ticket.path.name}.coffer-{os.getpid()}")
+    prefix = f".{ticket.path.name}.coffer-"
+    path = ticket.path.with_name(f"{prefix}{os.getpid()}")
     with refusals(ticket.path):
+        for other in ticket.path.parent.iterdir():
+            if other.name.startswith(prefix) and other.name.removeprefix(prefix).isdigit():
+                other.unlink(missing_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    file = os.fdopen(descriptor, "w+b", buffering=_CHUNK)
     try:
-        with os.fdopen(descriptor, "w+b", buffering=_CHUNK) as file:
-            found = ticket.path.stat()
-            os.fchmod(file.fileno(), found.st_mode & 0o7777)
-            if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
-                os.fchown(file.fileno(), found.st_uid, found.st_gid)
-            yield path, file
+        with refusals(ticket.path):
+            _like(ticket.path, file)
+        yield path, file
+        with refusals(ticket.path):
+            file.close()
     finally:
+        _abandon(file)
         path.unlink(missing_ok=True)
+
+
+def _like(old: Path, file: IO[bytes]) -> None:
+    found = old.stat()
+    if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
+        os.fchown(file.fileno(), found.st_uid, found.st_gid)
+    os.fchmod(file.fileno(), found.st_mode & 0o7777)
+
+
+def _abandon(file: IO[bytes]) -> None:
+    try:
+        file.close()
+    except OSError:
+        return  # a full disk refuses what is still buffered; it was told, and the file is removed
 
 
 @contextmanager
@@ -107,9 +137,12 @@ def refusals(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        known = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the quota is used up"}
-        reason = known.get(error.errno or 0, (error.strerror or str(error)).lower())
-        raise WriteFailed(str(path), reason) from error
+        raise WriteFailed(str(path), _reason(error)) from error
+
+
+def _reason(error: OSError) -> str:
+    known = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the quota is used up"}
+    return known.get(error.errno or 0, (error.strerror or str(error)).lower())
 
 
 def back_up(ticket: Ticket, backup: Path) -> None:
@@ -126,11 +159,28 @@ def back_up(ticket: Ticket, backup: Path) -> None:
         sync_folder(backup.parent)
 
 
-def swap(ticket: Ticket, new: Path, file: IO[bytes]) -> int:
-    """Put the new file in the old one's place; the bytes that were carried over from late appends.
+@dataclass(slots=True)
+class Late:
+    """What a client that had the file open appended to the old inode while it was replaced.
+
+    carried: bytes that were appended to the new file. problem: why the rest was not.
+    """
+
+    carried: int = 0
+    problem: str = ""
+
+    def check(self, receipt: str, backup: Path) -> None:
+        """Raise LateLinesKept where something was not carried over."""
+        if self.problem:
+            raise LateLinesKept(receipt, str(backup), self.problem)
+
+
+def swap(ticket: Ticket, new: Path, file: IO[bytes]) -> Late:
+    """Put the new file in the old one's place, and carry over what was appended late.
 
     The time of the last write stays: it says when the agent wrote, which is what lists and rests go by.
-    Raises FileMoved where the file is no longer the one that was read; then nothing was changed.
+    Raises FileMoved where the file is no longer the one that was read, WriteFailed; then nothing was changed.
+    What goes wrong behind the rename is no error here but part of the answer: the caller must keep its backup.
     """
     with refusals(ticket.path):
         file.flush()
@@ -140,26 +190,28 @@ def swap(ticket: Ticket, new: Path, file: IO[bytes]) -> int:
         try:
             ticket.check()
             os.replace(new, ticket.path)  # noqa: PTH105  (the call that everything here is about)
-            sync_folder(ticket.path.parent)
-            wait = DRAIN_SECONDS if ticket.age < WARM_SECONDS else 0.0
-            return carry(old, ticket.size, ticket.path, wait)
+            late = Late()
+            try:
+                sync_folder(ticket.path.parent)
+                wait = DRAIN_SECONDS if ticket.age < WARM_SECONDS else 0.0
+                carry(old, ticket, time.monotonic() + wait, late)
+            except OSError as error:
+                late.problem = _reason(error)
+            return late
         finally:
             os.close(old)
 
 
-def carry(old: int, since: int, path: Path, wait: float, clock: Callable[[], float] = time.monotonic) -> int:
-    """Append to path what arrives in the old inode behind `since`, for `wait` seconds; the bytes carried."""
-    carried, until = 0, clock() + wait
-    with path.open("ab", buffering=0) as target:
+def carry(old: int, ticket: Ticket, until: float, late: Late) -> None:
+    """Append to the new file what arrives in the old inode until then (`time.monotonic`); counts into `late`."""
+    with ticket.path.open("ab", buffering=0) as target:
         while True:
-            late = os.pread(old, _CHUNK, since + carried)
-            if late:
-                target.write(late)
-                carried += len(late)
+            data = os.pread(old, _CHUNK, ticket.size + late.carried)
+            if data:
+                late.carried += target.write(data)  # a full disk may take a part
                 continue
-            if clock() >= until:
+            if time.monotonic() >= until:
                 break
             time.sleep(_DRAIN_STEP)
-        if carried:
+        if late.carried:
             os.fsync(target.fileno())
-    return carried

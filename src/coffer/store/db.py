@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
+from coffer.errors import StoreFailed
 from coffer.store.home import Home
 
 PREPARED, DONE, UNDONE, FAILED = "prepared", "done", "undone", "failed"
@@ -35,7 +36,16 @@ class Receipt:
 
 @contextmanager
 def database(home: Home) -> Iterator[sqlite3.Connection]:
-    """An open database with its tables; commits at the end, rolls back on an error."""
+    """An open database with its tables; commits at the end, rolls back on an error. Raises StoreFailed."""
+    try:
+        with _opened(home) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise StoreFailed(str(home.database), str(error)) from error
+
+
+@contextmanager
+def _opened(home: Home) -> Iterator[sqlite3.Connection]:
     home.make(home.root)
     new = not home.database.exists()
     connection = sqlite3.connect(home.database, timeout=_BUSY_SECONDS, isolation_level=None)
@@ -50,7 +60,8 @@ def database(home: Home) -> Iterator[sqlite3.Connection]:
         try:
             yield connection
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # SQLite ends it by itself where the disk is full
+                connection.execute("ROLLBACK")
             raise
         connection.execute("COMMIT")
     finally:

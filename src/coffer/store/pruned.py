@@ -6,6 +6,7 @@ cost one fsync. The index lies in the database.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,7 +37,7 @@ def put(
 ) -> int:
     """Keep the pieces for a receipt; the bytes written. On disk for good when it returns."""
     new = {piece.hash: piece for piece in pieces}
-    known = {key for names in batched(new, _BATCH) for key in _known(connection, names)}
+    known = {key for names in batched(new, _BATCH) for key in _known(connection, home, names)}
     written = _write(connection, home, receipt, project, [p for p in new.values() if p.hash not in known])
     connection.executemany("INSERT OR IGNORE INTO blob_refs VALUES (?, ?)", [(key, receipt) for key in new])
     return written
@@ -52,10 +53,11 @@ def batched(names: Iterable[str], size: int) -> Iterator[list[str]]:
         yield found
 
 
-def _known(connection: sqlite3.Connection, names: list[str]) -> list[str]:
+def _known(connection: sqlite3.Connection, home: Home, names: list[str]) -> list[str]:
+    """Those that are kept already, in a pack that is still there."""
     marks = ",".join("?" * len(names))
-    rows = connection.execute(f"SELECT hash FROM blobs WHERE hash IN ({marks})", names)  # noqa: S608  (only marks)
-    return [row[0] for row in rows]
+    rows = connection.execute(f"SELECT hash, pack FROM blobs WHERE hash IN ({marks})", names)  # noqa: S608  (marks)
+    return [key for key, pack in rows if (home.pruned / pack).is_file()]
 
 
 def _write(
@@ -77,7 +79,11 @@ def _write(
         file.flush()
         os.fsync(file.fileno())
     sync_folder(path.parent)
-    connection.executemany("INSERT INTO blobs VALUES (?,?,?,?,?,?,?)", rows)
+    connection.executemany(
+        "INSERT INTO blobs VALUES (?,?,?,?,?,?,?) ON CONFLICT (hash) DO UPDATE SET "
+        "pack = excluded.pack, offset = excluded.offset, length = excluded.length",
+        rows,
+    )
     return offset
 
 
@@ -103,6 +109,8 @@ def get(connection: sqlite3.Connection, home: Home, name: str) -> Content:
             data = zstandard.ZstdDecompressor().decompress(file.read(length))
     except (OSError, zstandard.ZstdError) as error:
         raise PrunedContentMissing(name, str(path), str(error)) from error
+    if hashlib.sha256(data).hexdigest() != key:
+        raise PrunedContentMissing(name, str(path), "its bytes are not those that were kept")
     return Content(key, data, note)
 
 

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import IO
 
 from coffer.core.chain import seconds
-from coffer.core.dialect import BOUND_THINKING
+from coffer.core.dialect import THINKING
+from coffer.core.items import Item
 from coffer.core.laws import Breach, Side, breaches, plan_breaches
-from coffer.core.plan import Plan, settle
+from coffer.core.plan import Cut, Drop, Plan, settle
 from coffer.core.record import ALWAYS, Record
 from coffer.core.rewrite import Rewrite, rewrite
 from coffer.core.scene import Care, Pair, Scene, scene
-from coffer.core.strategies.table import PRESCRIPTIONS, Prescription, proposals
+from coffer.core.strategies.table import DISK, PRESCRIPTIONS, SAVES, Prescription, proposals
 from coffer.core.view import View
 from coffer.disk.machine import machine_id
 from coffer.disk.places import Places
@@ -54,10 +55,11 @@ class Proposal:
 
 @dataclass(slots=True)
 class Written:
-    """A new file that holds the pruned transcript, checked, not yet in place."""
+    """A new file that holds the pruned transcript, checked, not yet in place. digests: sha256, of old and new."""
 
     size: int
     digest: str
+    digest_before: str
     rewrite: Rewrite
     breaches: list[Breach] = field(default_factory=list)
 
@@ -69,9 +71,8 @@ def propose(
     if session.agent.name != "claude":
         raise AgentNotPrunable(session.agent.title)
     chosen = PRESCRIPTIONS[prescription]
-    ticket = Ticket.of(session.source.path)
-    if ticket.size != session.source.size:
-        raise FileMoved(str(session.source.path))
+    ticket = Ticket.of_source(session.source)
+    ticket.check()
     view = session.agent.view(session.transcript, "")
     report = inspect(session, environment, top=0, view=view)
     looked = scene(
@@ -80,15 +81,42 @@ def propose(
         report.composition.parts,
         Care(chosen.keep_turns, protect, _unchanged),
     )
-    names = chosen.strategies
-    if view.model.startswith(BOUND_THINKING):
-        names |= {"thinking"}  # a changed prefix makes it invalid: the API would refuse the request
+    names = chosen.strategies | {"thinking"} if looked.bound else chosen.strategies
     plan = settle(
         (p for p in proposals(looked, names) if p.action.record.read == ALWAYS),
         looked.nameable,
         _limit(report, chosen),
     )
+    if looked.bound:
+        plan = _bound(plan, looked)
     return Proposal(session, report, looked, chosen, plan, ticket)
+
+
+def _bound(plan: Plan, looked: Scene) -> Plan:
+    """The plan for a model whose thinking is bound to all that stands before it: all thinking goes, or nothing.
+
+    Behind a change the API refuses it, and the client asks again without any, at each request from then on.
+    """
+    if all(item.strategy == "thinking" or SAVES[item.strategy] == DISK for item in plan.actions):
+        return Plan([item for item in plan.actions if item.strategy != "thinking"], plan.left_out)
+    gone = {
+        (item.action.record.start, item.action.index if isinstance(item.action, Cut) else -1)
+        for item in plan.actions
+        if isinstance(item.action, Drop | Cut)
+    }
+    for entry in looked.entries:
+        item = entry.item
+        if isinstance(item, Item) and item.kind in THINKING and item.record is not None:
+            start = item.record.start
+            if not {(start, item.index), (start, -1)} & gone:
+                why = "this model's thinking is bound to what stands before it, and not all of it may go yet"
+                kept = [item for item in plan.actions if SAVES[item.strategy] == DISK]
+                return Plan(kept, {**plan.left_out, **dict.fromkeys(_changing(plan), why)})
+    return plan
+
+
+def _changing(plan: Plan) -> list[str]:
+    return [name for name in plan.strategies() if SAVES[name] != DISK]
 
 
 def _limit(report: Report, chosen: Prescription) -> float:
@@ -108,10 +136,11 @@ def _unchanged(pair: Pair) -> bool:
 
 def apply(
     proposal: Proposal, home: Home, places: Places, now: datetime | None = None
-) -> tuple[Receipt, Written]:
-    """Carry the plan out. The session must be at rest.
+) -> tuple[Receipt | None, Written]:
+    """Carry the plan out. The session must be at rest. No receipt: the laws left nothing of the plan.
 
-    Raises SessionLive, Busy, FileMoved, LawBroken, WriteFailed; then the transcript is as it was.
+    Raises SessionLive, Busy, FileMoved, LawBroken, WriteFailed; then the transcript is as it was. Raises
+    LateLinesKept where it was pruned, and what a client wrote meanwhile could not be appended.
     """
     about = proposal.session.transcript.about
     with refusals(home.root):
@@ -121,18 +150,21 @@ def apply(
         receipt = _receipt(proposal, now or datetime.now(UTC))
         with beside(proposal.ticket) as (path, file):
             written = write_checked(proposal, path, file)
+            if proposal.plan.is_empty:
+                return None, written
             receipt.data |= _summary(proposal, written)
             _keep(receipt, proposal, written, home)
             backup = Path(receipt.data["backup"])
             back_up(proposal.ticket, backup)
             try:
-                carried = swap(proposal.ticket, path, file)
+                late = swap(proposal.ticket, path, file)
             except Exception:
                 _finish(receipt, home, FAILED)
                 backup.unlink(missing_ok=True)
                 raise
-        receipt.data["carried"] = carried
+        receipt.data["carried"] = late.carried
         _finish(receipt, home, DONE)
+        late.check(receipt.id, backup)
     return receipt, written
 
 
@@ -174,6 +206,7 @@ def _summary(proposal: Proposal, written: Written) -> dict[str, object]:
         "tokens_after": proposal.tokens_after,
         "bytes_before": proposal.ticket.size,
         "bytes_after": written.size,
+        "digest_before": written.digest_before,
         "digest_after": written.digest,
         "pieces": len(written.rewrite.pieces),
         "removed": written.rewrite.removed,
@@ -200,6 +233,8 @@ def write_checked(proposal: Proposal, path: Path, file: IO[bytes]) -> Written:
         if not strategy or strategy not in proposal.plan.strategies():
             raise LawBroken(found[0].law, found[0].found)
         proposal.plan = proposal.plan.without(strategy, f"{found[0].law}: {found[0].found}")
+        if proposal.scene.bound:
+            proposal.plan = _bound(proposal.plan, proposal.scene)
         file.seek(0)
         file.truncate()
 
@@ -212,31 +247,33 @@ def _reopened(proposal: Proposal, path: Path) -> Iterator[tuple[View, Opened]]:
 
 def _plan_breaches(proposal: Proposal) -> list[Breach]:
     entries = proposal.scene.entries
-    last = max((entry.turn for entry in entries), default=0)
     tail = {e.item.record.start for e in entries if e.item.record and e.turn >= proposal.scene.tail}
-    latest = {e.item.record.start for e in entries if e.item.record and e.turn >= last}
+    latest = {e.item.record.start for e in entries if e.item.record and e.turn >= proposal.scene.last}
     limit = _limit(proposal.report, proposal.prescription)
-    return plan_breaches(proposal.plan, limit, tail, latest)
+    return plan_breaches(proposal.plan, limit, tail, latest, bound=proposal.scene.bound)
 
 
 def _write(proposal: Proposal, file: IO[bytes]) -> Written:
     """Write the new bytes: stretches that nothing happens to are copied as they are."""
     work = rewrite(proposal.session.transcript, proposal.plan)
     out = _Out(file)
-    source, position = proposal.session.source, 0
+    source, position = _Hashed(proposal.session.source.read), 0
+    size = proposal.session.source.size
     with refusals(proposal.ticket.path):
         for record in _touched(proposal.session.transcript.records, work):
             out.copy(source.read, position, record.start)
             new = work.line(record, source.read(record.start, record.end))
             position = record.end
             if new is None:
-                position = _behind_newline(source.read(record.end, record.end + 2), record.end)
+                end = _behind_newline(proposal.session.source.read(record.end, record.end + 2), record.end)
+                source.read(position, end)
+                position = end
             else:
                 out.put(new)
-        out.copy(source.read, position, source.size)
+        out.copy(source.read, position, size)
         if not out.ends_with_newline:
             out.put(b"\n")
-    return Written(out.size, out.digest.hexdigest(), work)
+    return Written(out.size, out.digest.hexdigest(), source.digest.hexdigest(), work)
 
 
 def _touched(records: Sequence[Record], work: Rewrite) -> Iterator[Record]:
@@ -250,6 +287,19 @@ def _behind_newline(following: bytes, end: int) -> int:
 
 
 _Read = Callable[[int, int], bytes]
+
+
+class _Hashed:
+    """The original, read once from its beginning to its end, with its digest: an undo proves its backup by it."""
+
+    def __init__(self, read: _Read) -> None:
+        self._read = read
+        self.digest = hashlib.sha256()
+
+    def read(self, start: int, end: int) -> bytes:
+        data = self._read(start, end)
+        self.digest.update(data)
+        return data
 
 
 class _Out:

@@ -34,6 +34,7 @@ def to_undo(home: Home, name: str) -> Receipt:
         raise ReceiptNotFound(f"No receipt starts with “{name}”." if name else "There is nothing to undo.")
     if name and len(open_ones) > 1:
         raise ReceiptNotFound(f"“{name}” fits {len(open_ones)} receipts.")
-    if open_ones[0].machine != machine_id():
+    own = [item for item in open_ones if item.machine == machine_id()]
+    if not own:
         raise ReceiptForeign(open_ones[0].id)
-    return open_ones[0]
+    return own[0]

@@ -39,9 +39,8 @@ def repair(session: Opened, home: Home, places: Places, now: datetime | None = N
     """
     if session.agent.name != "claude":
         raise AgentNotPrunable(session.agent.title)
-    ticket = Ticket.of(session.source.path)
-    if ticket.size != session.source.size:
-        raise FileMoved(str(session.source.path))
+    ticket = Ticket.of_source(session.source)
+    ticket.check()
     found = fixes(session.transcript, session.source.read, _removed(home, ticket.path))
     if not found:
         return Repaired([], None)
@@ -69,11 +68,13 @@ def repair(session: Opened, home: Home, places: Places, now: datetime | None = N
             _prove(session, path)
             with refusals(home.root), database(home) as connection:
                 save(connection, receipt)
-            back_up(ticket, Path(str(receipt.data["backup"])))
-            receipt.data["carried"] = swap(ticket, path, file)
-        receipt.status = DONE
+            backup = Path(str(receipt.data["backup"]))
+            back_up(ticket, backup)
+            late = swap(ticket, path, file)
+        receipt.status, receipt.data["carried"] = DONE, late.carried
         with refusals(home.root), database(home) as connection:
             save(connection, receipt)
+        late.check(receipt.id, backup)
     return Repaired(found, receipt)
 
 
@@ -87,7 +88,7 @@ def _removed(home: Home, path: Path) -> dict[str, str]:
 
 
 def _write(session: Opened, found: Sequence[Fix], file: IO[bytes]) -> dict[str, object]:
-    digest, size, position = hashlib.sha256(), 0, 0
+    digest, before, size, position = hashlib.sha256(), hashlib.sha256(), 0, 0
     source = session.source
     with refusals(source.path):
         for start, end, new in [(fix.start, fix.end, fix.new) for fix in found] + [
@@ -99,12 +100,18 @@ def _write(session: Opened, found: Sequence[Fix], file: IO[bytes]) -> dict[str, 
                     raise FileMoved(str(source.path))
                 file.write(data)
                 digest.update(data)
+                before.update(data)
                 size, position = size + len(data), position + len(data)
             file.write(new)
             digest.update(new)
+            before.update(source.read(position, max(position, end)))
             size, position = size + len(new), max(position, end)
         file.flush()
-    return {"bytes_after": size, "digest_after": digest.hexdigest()}
+    return {
+        "bytes_after": size,
+        "digest_after": digest.hexdigest(),
+        "digest_before": before.hexdigest(),
+    }
 
 
 def _prove(session: Opened, path: Path) -> None:

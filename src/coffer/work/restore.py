@@ -41,7 +41,8 @@ def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "\n".join(part["text"] for part in value if isinstance(part, dict) and "text" in part)
+        texts = [part.get("text") for part in value if isinstance(part, dict)]
+        return "\n".join(text for text in texts if isinstance(text, str))
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 

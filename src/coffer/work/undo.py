@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
 from coffer.agents.table import CLAUDE
-from coffer.disk.files import open_source
+from coffer.disk.files import Source, open_source
 from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
-from coffer.errors import ChangedSince, CofferError, PrunedContentMissing
+from coffer.errors import ChangedSince, CofferError, FileMoved, PrunedContentMissing
 from coffer.store.db import DONE, PREPARED, UNDONE, Receipt, database, save
 from coffer.store.home import Home
 from coffer.work.rest import require_rest
@@ -31,8 +32,8 @@ def undo(receipt: Receipt, home: Home, places: Places, now: datetime | None = No
         home.make(home.locks)
     with locked(home.locks, path):
         ticket = _ticket(path, receipt)
-        if receipt.status == PREPARED and not _was_replaced(ticket, receipt):
-            return _close(receipt, home, "the prune had not happened; nothing to bring back")
+        if not _is_written(ticket, receipt) and _is_original(ticket, receipt):
+            return _close(receipt, home, "the file is as it was; nothing to bring back")
         with open_source(ticket.path) as source:
             require_rest(CLAUDE.about(source.head(), source.tail()), ticket, places)
         done = Receipt(
@@ -53,11 +54,12 @@ def undo(receipt: Receipt, home: Home, places: Places, now: datetime | None = No
             with refusals(home.root), database(home) as connection:
                 save(connection, done)
             back_up(ticket, kept)
-            done.data["carried"] = swap(ticket, new, file)
-        receipt.status, done.status = UNDONE, DONE
+            late = swap(ticket, new, file)
+        receipt.status, done.status, done.data["carried"] = UNDONE, DONE, late.carried
         with refusals(home.root), database(home) as connection:
             save(connection, receipt)
             save(connection, done)
+        late.check(done.id, kept)
     return done
 
 
@@ -68,10 +70,21 @@ def _ticket(path: Path, receipt: Receipt) -> Ticket:
         raise PrunedContentMissing(f"Receipt {receipt.id}", str(path), str(error)) from error
 
 
-def _was_replaced(ticket: Ticket, receipt: Receipt) -> bool:
-    """Whether the file begins with what the prune wrote: a crash may have come before the rename."""
-    wanted = str(receipt.data["digest_after"])
-    return _digest(ticket.path, int(receipt.data["bytes_after"])) == wanted
+def _is_written(ticket: Ticket, receipt: Receipt) -> bool:
+    """Whether the file is the one that was written, so that there is something to bring back.
+
+    A crash may have come before the rename, or behind that of an undo. The old inode, which is the backup, is
+    never the new file, also where the new bytes are the beginning of the old ones.
+    """
+    backup = Path(receipt.data["backup"])
+    if receipt.status == PREPARED and (not backup.exists() or backup.samefile(ticket.path)):
+        return False
+    return _digest(ticket.path, int(receipt.data["bytes_after"])) == str(receipt.data["digest_after"])
+
+
+def _is_original(ticket: Ticket, receipt: Receipt) -> bool:
+    """Whether the file begins with the bytes that it had before."""
+    return _digest(ticket.path, int(receipt.data["bytes_before"])) == str(receipt.data["digest_before"])
 
 
 def _close(receipt: Receipt, home: Home, why: str) -> Receipt:
@@ -92,29 +105,57 @@ def _digest(path: Path, size: int) -> str:
 
 
 def _write(receipt: Receipt, ticket: Ticket, backup: Path, file: IO[bytes]) -> dict[str, int]:
-    size = int(receipt.data["bytes_after"])
+    """The original, then what was appended since: to the new file, and late to the old one."""
+    before, size = int(receipt.data["bytes_before"]), int(receipt.data["bytes_after"])
     if ticket.size < size or _digest(ticket.path, size) != receipt.data["digest_after"]:
         raise ChangedSince(str(ticket.path), str(backup))
-    try:
-        with open_source(backup) as original, refusals(ticket.path):
-            before = int(receipt.data["bytes_before"])
-            if original.size < before:
-                raise PrunedContentMissing(f"Receipt {receipt.id}", str(backup), "it is too short")
-            _copy(original.read, 0, before, file)
-            with open_source(ticket.path) as current:
-                appended = current.size - size
-                if appended and original.read(before - 1, before) != b"\n":
-                    file.write(b"\n")  # a torn last line must not swallow what was appended since
-                _copy(current.read, size, current.size, file)
-    except CofferError as error:
-        if isinstance(error, PrunedContentMissing):
-            raise
-        raise PrunedContentMissing(f"Receipt {receipt.id}", str(backup), str(error)) from error
+    with _original(receipt, backup) as original, refusals(ticket.path), open_source(ticket.path) as current:
+        digest = _copy(original, 0, before, file)
+        if digest != receipt.data["digest_before"]:
+            raise PrunedContentMissing(
+                f"Receipt {receipt.id}", str(backup), "its bytes are not the original's"
+            )
+        carried = _carried(receipt, original, current)
+        late = original.size - before - carried
+        appended = current.size - size + late
+        if appended and original.read(before - 1, before) != b"\n":
+            file.write(b"\n")  # a torn last line must not swallow what was appended since
+        _copy(current, size, size + carried, file)
+        _copy(original, before + carried, original.size, file)
+        _copy(current, size + carried, current.size, file)
     return {"bytes_before": ticket.size, "bytes_after": before + appended, "appended": appended}
 
 
-def _copy(read: Callable[[int, int], bytes], start: int, end: int, file: IO[bytes]) -> None:
+@contextmanager
+def _original(receipt: Receipt, backup: Path) -> Iterator[Source]:
+    with ExitStack() as stack:
+        try:
+            source = stack.enter_context(open_source(backup))
+        except CofferError as error:
+            raise PrunedContentMissing(f"Receipt {receipt.id}", str(backup), str(error)) from error
+        if source.size < int(receipt.data["bytes_before"]):
+            raise PrunedContentMissing(f"Receipt {receipt.id}", str(backup), "it is too short")
+        yield source
+
+
+def _carried(receipt: Receipt, original: Source, current: Source) -> int:
+    """How many of the bytes that a client appended late to the old inode stand in the new file already."""
+    before, after = int(receipt.data["bytes_before"]), int(receipt.data["bytes_after"])
+    if "carried" in receipt.data:
+        return min(int(receipt.data["carried"]), original.size - before)
+    most = min(original.size - before, current.size - after)  # killed in between: what both begin with
+    late, appended = original.read(before, before + most), current.read(after, after + most)
+    return next((at for at, pair in enumerate(zip(late, appended, strict=False)) if pair[0] != pair[1]), most)
+
+
+def _copy(source: Source, start: int, end: int, file: IO[bytes]) -> str:
+    """Copy a stretch; its sha256."""
+    digest = hashlib.sha256()
     while start < end:
-        data = read(start, min(end, start + _CHUNK))
+        data = source.read(start, min(end, start + _CHUNK))
+        if not data:
+            raise FileMoved(str(source.path))
         file.write(data)
+        digest.update(data)
         start += len(data)
+    return digest.hexdigest()

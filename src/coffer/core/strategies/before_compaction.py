@@ -1,6 +1,7 @@
 """Messages before a compaction that nothing names any more.
 
-no-op: no compaction; messages that it preserved; records that a client can still name; anything behind it.
+no-op: no compaction; messages that it preserved; records that a client can still name; launches of background
+work, whose end may still come; anything behind it.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ def propose(scene: Scene) -> Iterator[Drop]:
         return
     last = boundaries[-1]
     live = {record.start for record in scene.view.branch.records}
+    launches = {b.id for record in scene.transcript.records for b in record.blocks if b.stays}
     for record in scene.transcript.records:
         if record.start >= last.start:
             break
+        if any(block.id in launches for block in record.blocks if block.id):
+            continue
         if record.type in CHAINED and record.start not in live and not record.sidechain:
             yield Drop(record, Worth.NOTHING, "history before a compaction")

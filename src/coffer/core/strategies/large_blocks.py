@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from coffer.core.plan import Stub, Worth
 from coffer.core.scene import Pair, Scene
-from coffer.core.strategies.old_results import UNTOUCHED
-from coffer.core.strategies.superseded_reads import WRITES
+from coffer.core.strategies.old_results import CALLS_BACK, UNTOUCHED
+from coffer.core.strategies.superseded_reads import WRITES, is_leaned_on
 from coffer.core.stub import STUB_TOKENS, call_note
 
 LARGE_RESULT = 6_000
@@ -38,6 +38,8 @@ def propose(scene: Scene) -> Iterator[Stub]:
 def _result(pair: Pair, scene: Scene) -> Iterator[Stub]:
     block = pair.result.block
     if block.size < LARGE_RESULT or pair.failed or block.images or pair.result.record is None:
+        return
+    if is_leaned_on(pair, scene, CALLS_BACK):
         return
     again = pair.call.block.id in scene.unchanged
     share = 1 - (KEPT_HEAD + KEPT_TAIL) / block.size

@@ -1,6 +1,7 @@
 """Results of calls that lie far back.
 
-no-op: the last calls; short results; failures (what failed is context); what a person protected.
+no-op: the last calls; short results; failures (what failed is context); launches of background work; a read on
+which one of the last calls leans; what a person protected.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 
 from coffer.core.plan import Stub, Worth
 from coffer.core.scene import Scene
+from coffer.core.strategies.superseded_reads import is_leaned_on
 from coffer.core.stub import STUB_TOKENS, call_note
 
 CALLS_BACK = 20
@@ -30,6 +32,7 @@ def propose(scene: Scene) -> Iterator[Stub]:
             or block.size < SMALLEST
             or pair.failed
             or pair.tool in UNTOUCHED
+            or is_leaned_on(pair, scene, CALLS_BACK)
         ):
             continue
         assert pair.result.record is not None

@@ -1,7 +1,7 @@
 """The same question asked again and again: only the newest answer counts.
 
-no-op: a call that was made once; the newest of each; calls whose message says anything else; calls that
-change something (Edit, Write): the same edit twice is two edits.
+no-op: a call that was made once; the newest answer that is no failure; calls whose message says anything else;
+launches of background work; calls that change something (Edit, Write): the same edit twice is two edits.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ def propose(scene: Scene) -> Iterator[tuple[str, Drop]]:
     newest: dict[tuple[str, int], int] = {}
     for pair in scene.pairs:
         loops[pair.asked] = loops.get(pair.asked, 0) + 1
-        newest[pair.asked] = pair.order
+        if not pair.failed:
+            newest[pair.asked] = pair.order
     for pair in scene.free_pairs():
         is_loop = pair.tool in POLLED - WRITES and loops[pair.asked] >= LEAST
-        if is_loop and pair.order < newest[pair.asked]:
+        if is_loop and pair.order < newest.get(pair.asked, 0):
             group = f"poll {pair.call.block.id}"
             yield from drops(scene, pair, Worth.REPEATED, "asked again later", group)

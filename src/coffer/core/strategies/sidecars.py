@@ -1,7 +1,7 @@
 """`toolUseResult`: the result once more, for the screen. The model never sees it (facts/claude-code §4 j).
 
-no-op: small ones; those of the protected tail; those of agents, shells and workflows, in which the client
-looks for work that is still running.
+no-op: small ones; those of the protected tail, and of what a person protected; those of agents, shells and
+workflows, in which the client looks for work that is still running.
 """
 
 from __future__ import annotations
@@ -39,5 +39,12 @@ def propose(scene: Scene) -> Iterator[Trim]:
         if tail is not None and record.start >= tail:
             break
         tool = tools.get(record.start, "")
-        if record.sidecar >= SMALLEST and record.type == "user" and tool not in KEPT_TOOLS and tool:
+        is_free = scene.is_free(record, scene.tail - 1)
+        if (
+            record.sidecar >= SMALLEST
+            and record.type == "user"
+            and tool not in KEPT_TOOLS
+            and tool
+            and is_free
+        ):
             yield Trim(record, why="a result kept beside its message")

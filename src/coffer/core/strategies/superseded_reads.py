@@ -38,6 +38,19 @@ def propose(scene: Scene) -> Iterator[Stub]:
             )
 
 
+def is_leaned_on(pair: Pair, scene: Scene, back: int) -> bool:
+    """Whether one of the last `back` calls read the same and was told "unchanged since your last Read"."""
+    newest = len(scene.pairs)
+    return pair.tool in READS and any(
+        later.order > pair.order
+        and newest - later.order <= back
+        and later.tool in READS
+        and not later.failed
+        and later.result.block.size < SMALLEST <= pair.result.block.size
+        for later in scene.of_path(pair.path)
+    )
+
+
 def is_superseded(pair: Pair, scene: Scene) -> bool:
     """Whether a later successful call holds a state of the same file that says at least as much."""
     for later in scene.of_path(pair.path):

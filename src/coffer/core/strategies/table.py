@@ -56,6 +56,9 @@ STRATEGIES = (
 )
 
 
+SAVES = {strategy.name: strategy.saves for strategy in STRATEGIES}
+
+
 @dataclass(frozen=True, slots=True)
 class Prescription:
     """Which strategies, how many of the last turns stay untouched, and what part of the view may go."""
