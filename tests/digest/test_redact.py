@@ -66,7 +66,7 @@ SECRETS = (
     ("service key", "dp.pt." + LONG, "", ""),
     ("service key", "ATATT3" + LONG, "", ""),
     ("service key", "glsa_" + MIXED + "_" + "1a2b3c4d", "", ""),
-    ("jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U", "", ""),
+    ("jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + LONG, "", ""),
     ("authorization", "dXNlcjpwYXNz", "Authorization: Basic ", "\r\n"),
     ("authorization", "abcdef", '"Authorization": "Bearer ', '"'),
     ("bearer token", "f1e2d3c4b5a6f7e8", "sent Bearer ", " to it"),
@@ -85,6 +85,9 @@ SECRETS = (
     ("secret", "s3cr3t-value", "secret: ", ""),
     ("secret", HEX, "TWILIO_API_KEY=", ""),
     ("secret", HEX + HEX, 'client_secret": "', '"'),
+    ("password", "hunter2", "my password is ", ", as ever"),
+    ("secret", "ABCD1234EFGH", "the api key = ", ""),
+    ("memory service key", "mem0_" + "abcdefghijklmnop", "", ""),
     ("token", "abcdef123456", "token=", "&next=1"),
     ("token", "a1b2c3d4e5", "the token: ", ", use it"),
     ("token", "a1b2c3d4e5", '{"accessToken":"', '"}'),
@@ -124,6 +127,7 @@ NO_SECRETS = (
     "connect(password=password, token=access_token)",
     "The secret: practice every day. Do not print the token: truncate it.",
     "max_tokens=4096 and max_tokens: 128000, token_count: 5000",
+    "The password is case-sensitive; the secret is out; the token is 4096 long; password: must-change",
     "tokenizer=fast; secretary: Robert",
     "TOKEN=$GITHUB_TOKEN and password: ${{ secrets.PASSWORD }} and token: <your-token>",
     "--token and --password options; --password-file /run/secrets/db",
@@ -147,7 +151,8 @@ NO_SECRETS = (
 BLOCKS = (
     "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n" + (LONG + "\n") * 8 + "-----END RSA PRIVATE KEY-----",
     "-----BEGIN OPENSSH PRIVATE KEY-----\r\n" + (LONG + "\r\n") * 8 + "-----END OPENSSH PRIVATE KEY-----",
-    "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n" + LONG + "\n=aB3d\n-----END PGP PRIVATE KEY BLOCK-----",
+    "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n"
+    + LONG + "\n=aB3d\n-----END PGP PRIVATE KEY BLOCK-----",
     "-----BEGIN PRIVATE KEY-----\\n" + LONG + "\\n" + LONG + "\\n-----END PRIVATE KEY-----\\n",
     "-----BEGIN EC PRIVATE KEY-----\n" + LONG + "\n" + LONG + "\n",
 )  # fmt: skip
@@ -187,7 +192,8 @@ def test_kinds_are_counted() -> None:
 PIECES = st.lists(
     st.one_of(
         st.sampled_from([secret for _, secret, *_ in SECRETS] + [before for _, _, before, _ in SECRETS]),
-        st.sampled_from(["password", "=", ": ", " ", "\n", '"', "[redacted: token]", "@", "://", "-----", ".", "]", "-"]),
+        st.sampled_from(["password", "=", ": ", " ", "\n", '"', "[redacted: token]", "@", "://", "-----", "."]),
+        st.sampled_from(["]", "-", "PRIVATE KEY", "Bearer ", "a1"]),
         st.text(max_size=6),
     ),
     max_size=8,
@@ -201,10 +207,11 @@ def test_twice_is_once(text: str) -> None:
 
 
 BAIT = (
-    "a", "aB3", "-", "=", "/", "eyJ", "-eyJ", "eyJaaaaaaaa.", "://", "://a:", "://:@", "password=", 'password="', "password: ",
-    "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----END ", "--a-", "curl -u ", " -u a:", "Bearer ", "authorization: ",
-    "sk-", "-sk-", "xoxb-", "AKIA", "SG.", "SG.aaaaaaaaaaaaaaaa.", "Q~", "aaaaaQ~", "JQQJ99", "1:AA", "[redacted: ", "token",
-    "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY ", "0123456789abcdef-", "\\n", "\n", "é", "_Z", "gls_", ".",
+    "a", "aB3", "-", "=", "/", "eyJ", "-eyJ", "eyJaaaaaaaa.", "://", "://a:", "://:@", "password=",
+    'password="', "password: ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----END ", "--a-", "curl -u ",
+    " -u a:", "Bearer ", "authorization: ", "sk-", "-sk-", "xoxb-", "AKIA", "SG.", "SG.aaaaaaaaaaaaaaaa.",
+    "Q~", "aaaaaQ~", "JQQJ99", "1:AA", "[redacted: ", "token", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY ",
+    "0123456789abcdef-", "\\n", "\n", "é", "_Z", "gls_", ".",
 )  # fmt: skip
 
 

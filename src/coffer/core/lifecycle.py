@@ -3,7 +3,8 @@
 Theory. A rule is *new* (in no file), *pending* (under observation), *active* (delivered), *archived* (kept, not
 delivered) or *gone*. Nothing moves by itself: an event names a rule, `COUNTS` says what the event adds, and then
 the rows of `LIFECYCLE` are tried from top to bottom. Every row that fits fires and sees what the rows above it
-did, so an archived rule that is corrected a third time wakes and is promoted in one step.
+did, so an archived rule that is corrected a third time wakes and is promoted in one step, and one that is pushed
+out (the last row) isn't archived by the row above it.
 
 - A correction is an occurrence and +1 importance; an approving repetition +1; "no longer needed" −1. An order is
   both an occurrence and the person's own reinforcement, so it starts at 2 and isn't forgotten after 30 quiet days.
@@ -179,8 +180,8 @@ LIFECYCLE: tuple[Row, ...] = (
         "unseen for {days} days, importance {importance}",
     ),
     Row(DayPassed, "pending", _stale, "archived", "archived", "unseen for {days} days while pending"),
-    Row(Crowded, "active", _always, "pending", "pushed out", "the house is full"),
     Row(Crowded, "pending", _always, "archived", "archived", "too many are pending"),
+    Row(Crowded, "active", _always, "pending", "pushed out", "the house is full"),
 )
 
 UNMOVED: dict[type[Event], tuple[str, str]] = {
@@ -253,8 +254,11 @@ def _moved(case: Case, before: Rule) -> Outcome:
         fired.append(row)
         place = row.to or place
         after = replace(case.rule, priority="hard" if row.hard else case.rule.priority)
-        if place not in ("new", "gone"):
-            after = replace(after, state=place)
+        match place:
+            case "active" | "pending" | "archived":
+                after = replace(after, state=place)
+            case _:
+                pass
         case = replace(case, rule=after)
     if not fired and (type(case.event) not in UNMOVED or case.rule == before):
         kept = case.rule if type(case.event) in UNMOVED else before

@@ -138,7 +138,7 @@ class Rules:
     """All rules of one file, in its order, and the numbers that are used up."""
 
     all: tuple[Rule, ...] = ()
-    numbers: Numbers = Numbers()
+    numbers: Numbers = field(default_factory=Numbers)
 
     def get(self, name: str) -> Rule | None:
         """The first rule of that id."""
@@ -153,8 +153,8 @@ class Rules:
 class Weights:
     """What evidence is worth. Each number is a share of a perfect piece of evidence, 0 to 1.
 
-    share: what one perfect piece closes of the gap to certainty. 0.35 lets three explicit corrections of this
-    month pass the gate of 0.55 (0.66) and stops two (0.51).
+    share: what one perfect piece closes of the gap to certainty. With 0.35 three explicit corrections of this
+    month pass the gate of 0.55 (0.67 at two weeks of age), three implicit ones barely (0.58), one never.
     half_life: days after which a piece is worth half: three corrections spread over a quarter still pass, over
     half a year they don't and the person is asked.
     possible: a guess is worth less than half. ceiling: guesses alone never pass the gate, however many.
@@ -205,7 +205,7 @@ def _worth(piece: Evidence, now: datetime, weights: Weights) -> float:
     age = max(0.0, (now - piece.time).total_seconds() / 86400)
     certainty = 1.0 if piece.certainty == "certain" else weights.possible
     said = dict(weights.label)[piece.label] * dict(weights.reliability)[piece.reliability]
-    return said * certainty * min(1.0, max(0.0, piece.weight)) * 0.5 ** (age / weights.half_life)
+    return said * certainty * min(1.0, max(0.0, piece.weight)) * math.exp2(-age / weights.half_life)
 
 
 def day_of(moment: datetime) -> date:
