@@ -313,3 +313,24 @@ def test_the_view_after_a_prune_is_read_from_the_file_itself(tmp_path: Path) -> 
     after, proposal, _ = pruned(put(tmp_path, rich().data))
     items = side(after).view.items
     assert len(items) < len(proposal.scene.view.items)
+
+
+@pytest.mark.parametrize("odd", [{"type": "text"}, {"type": "text", "text": 7}], ids=["no text", "a number"])
+def test_a_long_result_with_a_part_that_has_no_text(tmp_path: Path, odd: dict[str, object]) -> None:
+    talk = begun()
+    talk.say(words(60_000))
+    talk.bash("make", [text(words(9_000)), odd], "long")
+    talk.fill(6)
+    talk.end()
+    _, proposal, _ = pruned(put(tmp_path, talk.data))
+    assert proposal.plan.left_out == {}
+
+
+def test_a_long_result_keeps_its_beginning_whatever_its_script(tmp_path: Path) -> None:
+    talk = begun()
+    talk.say(words(60_000))
+    talk.bash("cat", "🎈" * 1_550, "wide")
+    talk.fill(6)
+    talk.end()
+    after, _, _ = pruned(put(tmp_path, talk.data))
+    assert "🎈".encode() in after

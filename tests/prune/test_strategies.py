@@ -139,6 +139,7 @@ NOTHING: list[tuple[str, str, Talk]] = [
     ("snapshots", "first and newest", _talk(_twice(lambda t: t.made.snapshot("first")))),
     ("before-compaction", "no compaction", _talk(_later(_read, lambda t: t.made.last_prompt("first")))),
     ("before-compaction", "what is behind it", _talk(_behind_a_compaction)),
+    ("before-compaction", "what is kept, and what a person said", _talk(_kept_by_compaction)),
     ("failed-retries", "never succeeded", _talk(_twice(lambda t: t.bash("x", failed=True)))),
     ("failed-retries", "another call succeeded", _talk(lambda t: (t.bash("x", failed=True), t.bash("x -v")))),
     ("failed-retries", "the success came first", _talk(lambda t: (t.bash("x"), t.bash("x", failed=True)))),
@@ -247,8 +248,7 @@ def test_leaves_alone(strategy: str, talk: Talk) -> None:
 
 TAKES: list[tuple[str, str, Talk, list[str]]] = [
     ("progress", "all", _talk(lambda t: (t.made.progress("p"), t.made.progress("q"))), ["drop p", "drop q"]),
-    ("before-compaction", "history", _talk(_compacted), ["drop first", "drop oldc", "drop oldr"]),
-    ("before-compaction", "but not what is kept", _talk(_kept_by_compaction), ["drop first"]),
+    ("before-compaction", "history", _talk(_compacted), ["drop oldc", "drop oldr"]),
     (
         "failed-retries",
         "call and result",

@@ -12,8 +12,9 @@ import json
 import math
 import random
 import sys
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,16 @@ CLASSES = ("EXPLICIT_CORRECTION", "IMPLICIT_CORRECTION", "PREFERENCE", "ONE_OFF"
 EXTRA = Path(__file__).with_name("turns_extra.jsonl")
 WEIGHTS = Path(__file__).parents[2] / "src/coffer/core/classify/weights.py"
 
+WORTH = CLASSES[:3]
+COARSE = ("c:", "m:", "s:", "bias")
+"""What the second model sees: cues and shape. Words of invented turns do not carry over to real ones."""
+
 ROUNDS = 40
 RATE = 0.25
-DECAY = 0.0012
+DECAY = 0.006
+COARSE_DECAY = 0.02
 RAREST = 2
-KEPT = 1_500
+KEPT = 1_250
 SCALE = 50
 
 Weights = dict[str, tuple[float, ...]]
@@ -56,34 +62,51 @@ def load(path: Path) -> list[Example]:
     return examples
 
 
-def fit(examples: Sequence[Example], rounds: int = ROUNDS) -> Weights:
-    """Multinomial logistic regression: stochastic steps with AdaGrad and a pull towards zero."""
-    seen = Counter(name for example in examples for name in example.values)
-    known = {name for name, count in seen.items() if count >= RAREST}
+def fit_classes(examples: Sequence[Example]) -> Weights:
+    """The model that names the class."""
+    rows = [(example.values, CLASSES.index(example.label)) for example in examples if example.values]
+    return pruned(fit(rows, len(CLASSES), DECAY), examples)
+
+
+def fit_asking(examples: Sequence[Example]) -> Weights:
+    """The coarse model: worth a rule, or not."""
     rows = [
-        ([(name, value) for name, value in example.values.items() if name in known], CLASSES.index(example.label))
+        (
+            {name: value for name, value in example.values.items() if name.startswith(COARSE)},
+            int(example.label not in WORTH),
+        )
         for example in examples
         if example.values
     ]
-    count = len(CLASSES)
+    return fit(rows, 2, COARSE_DECAY)
+
+
+def fit(examples: Sequence[tuple[Mapping[str, float], int]], count: int, decay: float) -> Weights:
+    """Multinomial logistic regression: stochastic steps with AdaGrad and a pull towards zero."""
+    seen = Counter(name for values, _ in examples for name in values)
+    known = {name for name, times in seen.items() if times >= RAREST}
+    rows = [
+        ([(name, value) for name, value in values.items() if name in known], right)
+        for values, right in examples
+    ]
     weights: dict[str, list[float]] = {name: [0.0] * count for name in sorted(known)}
     steps: dict[str, list[float]] = {name: [0.1] * count for name in weights}
     shuffle = random.Random(7)  # noqa: S311  (an order of training, not a secret)
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         shuffle.shuffle(rows)
         for values, right in rows:
-            _step(weights, steps, values, right)
+            _step(weights, steps, values, right, decay)
     return {name: tuple(row) for name, row in weights.items()}
 
 
 def _step(
     weights: Mapping[str, list[float]],
     steps: Mapping[str, list[float]],
-    values: Iterable[tuple[str, float]],
+    values: Sequence[tuple[str, float]],
     right: int,
+    decay: float,
 ) -> None:
-    values = list(values)
-    sums = [0.0] * len(CLASSES)
+    sums = [0.0] * len(weights[values[0][0]])
     for name, value in values:
         for index, weight in enumerate(weights[name]):
             sums[index] += weight * value
@@ -94,7 +117,7 @@ def _step(
     for name, value in values:
         row, past = weights[name], steps[name]
         for index, error in enumerate(errors):
-            slope = error * value + DECAY * row[index]
+            slope = error * value + decay * row[index]
             past[index] += slope * slope
             row[index] -= RATE * slope / math.sqrt(past[index])
 
@@ -127,23 +150,31 @@ def pruned(weights: Weights, examples: Sequence[Example], kept: int = KEPT) -> W
     return {name: weights[name] for name in sorted(best)}
 
 
-def written(weights: Weights, header: str) -> str:
-    """The module, at most 120 characters a line."""
-    entries = []
+def packed(weights: Weights) -> str:
+    """Names and whole numbers, as many as fit in 116 columns a line."""
+    lines, line = [], ""
     for name, row in sorted(weights.items()):
         centre = sum(row) / len(row)
-        numbers = [round((weight - centre) * SCALE) for weight in row]
-        entries.append(f"{name} {' '.join(map(str, numbers))}")
-    lines, line = [], ""
-    for entry in entries:
-        if line and len(line) + len(entry) + 1 > 118:
+        entry = f"{name} {' '.join(str(round((weight - centre) * SCALE)) for weight in row)}"
+        if line and _columns(line) + _columns(entry) + 1 > 116:
             lines.append(line)
             line = entry
         else:
             line = f"{line}|{entry}" if line else entry
-    lines.append(line)
-    table = "\n".join(lines)
-    return f'"""{header}"""\n\nCLASSES = {CLASSES!r}\nSCALE = {SCALE}\nTABLE = """\n{table}\n"""\n'.replace("'", '"')
+    return "\n".join([*lines, line])
+
+
+def _columns(text: str) -> int:
+    return len(text) + sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
+
+
+def written(classes: Weights, asking: Weights, header: str) -> str:
+    """The module."""
+    names = ", ".join(f'"{name}"' for name in CLASSES)
+    return (
+        f'"""{header}"""\n\nCLASSES = (\n    {names.replace(", ", ",{n}    ").format(n=chr(10))},\n)\nSCALE = {SCALE}\n'
+        f'TABLE = """\n{packed(classes)}\n"""\nASKING = """\n{packed(asking)}\n"""\n'
+    )
 
 
 def main(paths: Sequence[str]) -> int:
@@ -158,9 +189,9 @@ def main(paths: Sequence[str]) -> int:
         "Weights of the classifier, written by tools/train/train_classifier.py: do not edit.\n\n"
         f"Learned from:\n{sources}\n"
     )
-    weights = pruned(fit(examples), examples)
-    WEIGHTS.write_text(written(weights, header), "utf-8")
-    print(f"{len(weights)} weights from {len(examples)} turns → {WEIGHTS}")
+    classes, asking = fit_classes(examples), fit_asking(examples)
+    WEIGHTS.write_text(written(classes, asking, header), "utf-8")
+    print(f"{len(classes)} and {len(asking)} weights from {len(examples)} turns → {WEIGHTS}")
     return 0
 
 

@@ -9,6 +9,7 @@ from coffer.cli import plain
 from coffer.cli.screen import bar_width, cell, console, stacked_bar, table, text
 from coffer.core.plan import Cut, Drop, Strip, Stub, Trim
 from coffer.core.price import WARM_MINUTES
+from coffer.core.stub import call_note
 from coffer.store.db import Receipt
 from coffer.work.prune import Proposal, Written
 from coffer.work.prune_report import price_of, shares
@@ -99,12 +100,23 @@ def draw_changes(proposal: Proposal) -> None:
     """Each change of the view, in order."""
     screen = console()
     screen.print()
+    calls = {
+        item.record.start: call_note(pair)
+        for pair in proposal.scene.pairs
+        for item in (pair.call, pair.result)
+        if item.record is not None
+    }
     for item in sorted(proposal.plan.actions, key=lambda found: found.action.record.start):
         action = item.action
         if isinstance(action, Trim) or (isinstance(action, Drop) and not action.tokens):
             continue
         sign, colour = ("-", "red") if isinstance(action, Drop | Cut) else ("~", "yellow")
-        what = action.note if isinstance(action, Stub) else f"{action.record.type} {action.record.uuid[:8]}"
+        record = action.record
+        name = calls.get(record.start, "")
+        part = "result of " if name and record.role == "user" else ""
+        what = (
+            action.note if isinstance(action, Stub) else f"{part}{name or f'{record.type} {record.uuid[:8]}'}"
+        )
         line = Text(f"{sign} ", style=colour).append_text(cell(what, 70))
         line.append(f"  {plain.tokens(action.tokens)}  {action.why}", style="dim")
         screen.print(line)

@@ -33,6 +33,8 @@ def command(everything: bool, as_machine: bool) -> None:  # noqa: FBT001
     rows = table(
         "", "receipt", "time", "what", "state", "tokens", "bytes", "session", right=("tokens", "bytes")
     )
+    for column in rows.columns[:1] + rows.columns[3:4]:
+        column.no_wrap, column.min_width = True, 10  # an id that is cut undoes nothing
     for receipt in shown:
         data = receipt.data
         change = ("tokens_before", "tokens_after")

@@ -217,7 +217,7 @@ def _is_shortened(text: str, now: str, stub: Stub) -> bool:
 
 
 def _texts(parts: Any) -> list[str]:
-    return [str(part["text"]) for part in parts or () if part.get("type") == "text"]
+    return [p["text"] for p in parts or () if isinstance(p, dict) and isinstance(p.get("text"), str)]
 
 
 def _is_stub_line(value: Any, stub: Stub) -> bool:

@@ -200,7 +200,12 @@ def _stubbed(content: Any, size: int, stub: Stub, digest: str) -> Any:
         }
     head, tail = stub.keep
     text = content if isinstance(content, str) else _joined(content)
-    if head + tail == 0 or len(text) <= head + tail:
+    if len(text) <= head + tail:  # few characters of many bytes
+        head, tail = (
+            len(text) * head // (2 * (head + tail) or 1),
+            len(text) * tail // (2 * (head + tail) or 1),
+        )
+    if head == 0 or tail == 0:
         return line
     head, tail = _fitting(text[:head], head), _fitting(text[-tail:][::-1], tail)
     return f"{text[:head]}\n{line}\n{text[-tail:]}"

@@ -24,7 +24,10 @@ class Collected:
 
 
 def collect(home: Home, days: int, now: datetime, *, dry_run: bool) -> Collected:
-    """Delete what belongs to receipts older than `days`, or undone. A prepared receipt is never touched."""
+    """Delete what belongs to receipts older than `days`, or undone. What was prepared is never touched.
+
+    An undo that was only prepared can't be undone itself: it goes with its age.
+    """
     if not home.database.exists():
         return Collected([], 0)
     with database(home) as connection:
@@ -44,7 +47,7 @@ def collect(home: Home, days: int, now: datetime, *, dry_run: bool) -> Collected
 
 
 def _is_old(receipt: Receipt, limit: datetime) -> bool:
-    if receipt.status in (PREPARED, COLLECTED):
+    if receipt.status == COLLECTED or (receipt.status == PREPARED and receipt.kind != "undo"):
         return False
     moment = seconds(receipt.time)
     return receipt.status == UNDONE or (moment is not None and moment < limit.timestamp())

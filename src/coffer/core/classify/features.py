@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from coffer.core.classify.cues import cues
 from coffer.core.classify.spoken import Heard
@@ -12,36 +13,147 @@ WORD = re.compile(r"[a-zà-ÿа-яё]+(?:['’][a-z]+)?|[぀-ヿ一-鿿]|\d+|[?!
 CJK = re.compile(r"[぀-ヿ一-鿿]")
 IDEA = re.compile(r"[a-z_][\w.-]{3,}")
 ASKED = re.compile(
-    r"[?？]\W*$|\b(?:shall i|should i|want me|would you like|do you want|which (?:one|of|approach|scope)|let me know|soll ich|dois-je)\b"
+    r"[?？]\W*$|\b(?:shall i|should i|want me|would you like|do you want|which (?:one|of"
+    r"|approach|scope)|let me know|soll ich|dois-je)\b"
     r"[^.]{0,160}$",
     re.IGNORECASE,
 )
 START = re.compile(
-    r"^\W*(?:$|\(?(?:session start|sitzungsbeginn|début de session|inicio de sesión|início da sessão|inizio sessione|начало сессии|会话开始|セッション開始))",
+    (
+        r"^\W*(?:$|\(?(?:session start|sitzungsbeginn|début de session|inicio de sesión"
+        r"|início da sessão|inizio sessione|начало сессии|会话开始|セッション開始))"
+    ),
     re.IGNORECASE,
 )
 DEEDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
     for name, pattern in (
-        ("wrote", r"\b(?:edit|write|wrote|rewr\w+|added|created|changed|updated|renamed|replaced|implemented|refactor\w*|converted|fixed)\b|ich habe|j'ai|he \w+ado|fiz|ho \w+to|我|しました|я "),
+        (
+            "wrote",
+            (
+                r"\b(?:edit|write|wrote|rewr\w+|added|created|changed|updated|renamed|replaced|implemented"
+                r"|refactor\w*|converted|fixed)\b|ich habe|j'ai|he \w+ado|fiz|ho \w+to|我|しました|я "
+            ),
+        ),
         ("git", r"\b(?:git|commit\w*|push\w*|merged?|branch|pr|rebase\w*|amend\w*)\b"),
         ("ran", r"\bbash\(|\bran\b|running"),
         ("removed", r"\b(?:delet\w+|remov\w+|drop\w*|clean\w*|rm|prune)\b"),
         ("installed", r"\b(?:install\w*|upgrad\w+|bump\w*|dependenc\w+|npm|pip)\b"),
-        ("extra", r"\b(?:also|while i was|in addition|as well|along the way|took the liberty|auch gleich|también|também|заодно|顺便|ついで)\b"),
+        (
+            "extra",
+            (
+                r"\b(?:also|while i was|in addition|as well|along the way|took the liberty|auch gleich"
+                r"|también|também|заодно|顺便|ついで)\b"
+            ),
+        ),
         ("plan", r"\b(?:i'll|i will|plan|going to|next i|let me|i'd|about to|i would)\b"),
         ("done", r"\b(?:done|finished|complete\w*|all (?:tests )?pass\w*|works? now|ready)\b"),
         ("answered", r"\b(?:here(?:'s| is| are)|because|the reason|means|so the)\b"),
     )
 )
 STOP_OVERLAP = frozenset(
-    "this that with from have there which what when where will would should could also into them they your just been"
-    " here then than only does make made more some after before because about other first these those".split()
+    [
+        "this",
+        "that",
+        "with",
+        "from",
+        "have",
+        "there",
+        "which",
+        "what",
+        "when",
+        "where",
+        "will",
+        "would",
+        "should",
+        "could",
+        "also",
+        "into",
+        "them",
+        "they",
+        "your",
+        "just",
+        "been",
+        "here",
+        "then",
+        "than",
+        "only",
+        "does",
+        "make",
+        "made",
+        "more",
+        "some",
+        "after",
+        "before",
+        "because",
+        "about",
+        "other",
+        "first",
+        "these",
+        "those",
+    ]
 )
 PAIRED = (
-    "dont", "undo", "why_you", "why_did", "question", "ends_q", "approve", "one_off", "instead", "not_x", "use", "we",
-    "lasting", "should_q", "observed_q", "request", "no_first", "you_did", "again", "prefer", "scope_lim", "report", "neg_q",
-)  # fmt: skip
+    "dont",
+    "undo",
+    "why_you",
+    "why_did",
+    "question",
+    "ends_q",
+    "approve",
+    "one_off",
+    "instead",
+    "not_x",
+    "use",
+    "we",
+    "lasting",
+    "should_q",
+    "observed_q",
+    "request",
+    "no_first",
+    "you_did",
+    "again",
+    "prefer",
+    "scope_lim",
+    "report",
+    "neg_q",
+    "can_not",
+    "lost",
+    "thought",
+    "wherever",
+    "learn",
+    "standing",
+    "wrong",
+    "better",
+)
+
+MANNER = frozenset({"style_word", "git_word", "tool_word"})
+POINTED = frozenset(
+    {
+        "dont",
+        "never",
+        "no_noun",
+        "why_did",
+        "why_you",
+        "who_asked",
+        "again",
+        "undo",
+        "should_q",
+        "neg_q",
+        "observed_q",
+        "can_not",
+        "lost",
+        "thought",
+        "wrong",
+        "better",
+        "instead",
+        "standing",
+        "learn",
+        "note",
+        "prefer",
+        "not_x",
+    }
+)
 
 
 def features(heard: Heard, before: str, tools: Sequence[str]) -> dict[str, float]:
@@ -52,8 +164,15 @@ def features(heard: Heard, before: str, tools: Sequence[str]) -> dict[str, float
     names: list[str] = [f"c:{name}" for name in found]
     names += [f"b:{name}" for name in context]
     names += _shape(heard)
-    names += [f"x:{cue}+{where}" for cue in found if cue in PAIRED for where in context if where in ("start", "asked", "did")]
+    names += [
+        f"x:{cue}+{where}"
+        for cue in found
+        if cue in PAIRED
+        for where in context
+        if where in ("start", "asked", "did")
+    ]
     names += _pairs(found)
+    names += _pointed(set(found))
     value = dict.fromkeys(names, 1.0)
     value["overlap"] = _overlap(text, before)
     words = list(_words(text[:700]))
@@ -65,16 +184,32 @@ def features(heard: Heard, before: str, tools: Sequence[str]) -> dict[str, float
 
 
 def _pairs(found: list[str]) -> Iterator[str]:
-    main = [name for name in found if name in PAIRED or name in ("style_word", "git_word", "tool_word", "product", "reason", "wrong")]
+    main = [
+        name
+        for name in found
+        if name in PAIRED or name in ("style_word", "git_word", "tool_word", "product", "reason", "wrong")
+    ]
     for index, name in enumerate(main):
         for other in main[index + 1 :]:
             yield f"p:{name}+{other}"
 
 
+def _pointed(found: set[str]) -> Iterator[str]:
+    """A pointed form about the manner of work, rather than about the product."""
+    manner = found & MANNER
+    for form in found & POINTED:
+        if manner:
+            yield f"m:{form}"
+    if manner and found & POINTED:
+        yield "m:any"
+        if "product" not in found and "report" not in found:
+            yield "m:pure"
+
+
 def _context(before: str, tools: Sequence[str]) -> list[str]:
     if START.match(before):
         return ["start"]
-    tail = before[-700:] if len(before) > 700 else before
+    tail = before[-700:].lower()
     names = [name for name, pattern in DEEDS if pattern.search(tail)]
     if ASKED.search(tail[-260:]):
         names.append("asked")
@@ -120,7 +255,7 @@ def _shape(heard: Heard) -> Iterator[str]:
 def _words(text: str) -> Iterator[str]:
     tokens = WORD.findall(text.lower().replace("’", "'"))
     yield from tokens
-    for left, right in zip(tokens, tokens[1:], strict=False):
+    for left, right in pairwise(tokens):
         yield f"{left} {right}"
 
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 LONGEST = 6_000
-HEARD = 1_600
+HEARD = 1_200
 """Of what remains after masking, this much is weighed: the beginning and the end."""
 
 HARNESS = re.compile(
@@ -38,7 +38,9 @@ REJECTED = re.compile(
 SAID = re.compile(
     r"(?:the user said|reason for the rejection|user provided the following reason[^:]*):\s*", re.IGNORECASE
 )
-BLOCK = re.compile(r"<([a-z][\w-]{1,40})(?:\s[^<>]{0,200})?>.*?</\1>|<[a-z]+-[\w-]+>.*\Z", re.IGNORECASE | re.DOTALL)
+BLOCK = re.compile(
+    r"<([a-z][\w-]{1,40})(?:\s[^<>]{0,200})?>.*?</\1>|<[a-z]+-[\w-]+>.*\Z", re.IGNORECASE | re.DOTALL
+)
 FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|\"\"\".*?(?:\"\"\"|\Z)", re.DOTALL)
 QUOTE = re.compile(r'"[^"\n]{16,}"|“[^”]{8,}”|„[^“”]{8,}[“”]|«[^»]{8,}»|「[^」]{6,}」')
 LONG_CODE = re.compile(r"`[^`\n]{60,}`")
@@ -54,7 +56,8 @@ PASTED_LINE = re.compile(
 )
 INTRODUCED = re.compile(
     r"""(?:here(?:'s|\ is|\ are)|this\ is|these|following|below|from|docs?|datasheet|wiki|review|feedback|comments?
-      |said|says?|sent|wrote|thread|convo|translate|summari[sz]e|explain|implement|plan|policy|error|prompt|rules\ are
+      |said|says?|sent|wrote|thread|convo|translate|summari[sz]e|explain|implement|plan|policy|error|prompt
+        |rules\ are
       |hier\ (?:ist|sind)|voici|aquí|aqui|ecco)\b[^\n]{0,120}(?::|\?|\bthis\b)?\s*$""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -91,7 +94,7 @@ def hear(turn: str) -> Heard:
     clean = _masked(text)
     masked = len(clean) < len(text) * 0.9
     if len(clean) > HEARD:
-        clean = clean[: HEARD - 500] + " … " + clean[-500:]
+        clean = clean[: HEARD - 400] + " … " + clean[-400:]
     return Heard(clean.strip(), interrupted, rejected, masked, document)
 
 

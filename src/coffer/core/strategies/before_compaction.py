@@ -1,7 +1,7 @@
 """Messages before a compaction that nothing names any more.
 
-no-op: no compaction; messages that it preserved; records that a client can still name; launches of background
-work, whose end may still come; anything behind it.
+no-op: no compaction; messages that it preserved; what a person said; records that a client can still name;
+launches of background work, whose end may still come; anything behind it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coffer.core.plan import Drop, Worth
-from coffer.core.record import Boundary
+from coffer.core.record import Boundary, Record
 from coffer.core.scene import Scene
 from coffer.core.transcript import CHAINED
 
@@ -25,7 +25,12 @@ def propose(scene: Scene) -> Iterator[Drop]:
     for record in scene.transcript.records:
         if record.start >= last.start:
             break
-        if any(block.id in launches for block in record.blocks if block.id):
+        if _is_spoken(record) or any(block.id in launches for block in record.blocks if block.id):
             continue
         if record.type in CHAINED and record.start not in live and not record.sidechain:
             yield Drop(record, Worth.NOTHING, "history before a compaction")
+
+
+def _is_spoken(record: Record) -> bool:
+    said = record.role == "user" and record.origin in ("", "human")
+    return said and not (record.returned or record.meta or record.summary)

@@ -17,7 +17,10 @@ KEPT_TOOLS = frozenset(
     {
         "Agent",
         "Bash",
+        "BashOutput",
         "CronCreate",
+        "KillBash",
+        "KillShell",
         "Monitor",
         "ScheduleWakeup",
         "SendMessage",

@@ -1,0 +1,139 @@
+"""What a human turn says about the agent's behaviour: one of six classes, and how sure that is.
+
+Three judges, from narrow to wide. The linear model over all features names the class. A turn is *certain* only
+if the model and the form agree: the person forbids, states a standing rule, or asks why something was done, in
+a short turn of their own. It is *possible* if a second, coarser model (cues only, no words) or one of the
+polite signs says so. Certain may count as evidence; possible only asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from coffer.core.classify.features import features
+from coffer.core.classify.model import asking, probabilities
+from coffer.core.classify.reach import persistence, scope
+from coffer.core.classify.signs import sign
+from coffer.core.classify.spoken import Heard, hear
+
+Certainty = Literal["certain", "possible", "none"]
+
+WORTH_A_RULE = ("EXPLICIT_CORRECTION", "IMPLICIT_CORRECTION", "PREFERENCE")
+CERTAIN_FROM = 0.62
+POSSIBLE_FROM = 0.48
+CERTAIN_LONGEST = 320
+UNDOING_LONGEST = 220
+
+PHRASES: tuple[tuple[str, str], ...] = (
+    ("who_asked", "says that it was not asked for, or was said before"),
+    ("dont", "forbids something"),
+    ("never", "says never"),
+    ("no_noun", "rules something out"),
+    ("why_did", "asks why it was done"),
+    ("standing", "speaks of every time"),
+    ("undo", "undoes the work"),
+    ("not_x", "names one thing and not another"),
+    ("instead", "names what to do instead"),
+    ("you_did", "says what the agent did"),
+    ("why_you", "asks why"),
+    ("again", "says again or still"),
+    ("we", "says how it is done here"),
+    ("prefer", "states a liking"),
+    ("learn", "wants it remembered"),
+    ("wrong", "calls it wrong"),
+    ("one_off", "speaks of this time only"),
+    ("meant", "corrects their own words"),
+    ("option", "picks an option"),
+    ("approve", "approves"),
+    ("report", "reports an outcome"),
+    ("request", "asks for work"),
+    ("question", "asks something"),
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A turn's class; persistence and scope only where the turn may be worth a rule."""
+
+    label: str
+    persistence: str | None
+    certainty: Certainty
+    confidence: float
+    reason: str
+    scope: str | None
+
+
+def classify(turn: str, before: str, tools: Sequence[str] = ()) -> Judged:
+    """The class of what a person said, given the agent's last words and tools."""
+    heard = hear(turn)
+    if not heard.text:
+        return Judged("NONE", None, "none", 0.0, "no words of a person", None)
+    before = before if len(before) <= 1_400 else before[:200] + "\n" + before[-1_200:]
+    return judged(heard, before, features(heard, before, tools))
+
+
+def judged(
+    heard: Heard,
+    before: str,
+    values: Mapping[str, float],
+    weights: Mapping[str, tuple[float, ...]] | None = None,
+    ask_weights: Mapping[str, tuple[float, ...]] | None = None,
+) -> Judged:
+    """The decision over ready features; the measuring script brings weights of its own."""
+    odds = probabilities(values, weights)
+    worth = sum(odds[name] for name in WORTH_A_RULE)
+    seen = {name[2:] for name in values if name.startswith("c:")}
+    label = max(odds, key=odds.__getitem__)
+    reason = _reason(seen)
+    if worth >= CERTAIN_FROM and _has_the_form(heard, seen, values):
+        label = max(WORTH_A_RULE, key=odds.__getitem__)
+        return _worth(label, "certain", worth, reason, heard, before)
+    polite = "" if heard.document else sign(heard.text)
+    ask = asking(values, ask_weights)
+    if polite or ask >= POSSIBLE_FROM:
+        return _worth(label, "possible", min(max(ask, worth), 0.99), polite or reason, heard, before)
+    certainty: Certainty = "none"
+    if label in WORTH_A_RULE:
+        return _worth(label, certainty, worth, reason, heard, before)
+    return Judged(label, None, certainty, odds[label], reason, None)
+
+
+def _worth(  # noqa: PLR0913  (the fields of what it makes)
+    label: str, certainty: Certainty, sure: float, reason: str, heard: Heard, before: str
+) -> Judged:
+    return Judged(
+        label, persistence(heard.text), certainty, round(sure, 3), reason, scope(heard.text, before)
+    )
+
+
+def _has_the_form(heard: Heard, seen: set[str], values: Mapping[str, float]) -> bool:
+    size = len(heard.text)
+    if heard.document or size > CERTAIN_LONGEST or ("one_off" in seen and "standing" not in seen):
+        return False
+    if {"one_off", "request"} <= seen:
+        return False
+    asks = "ends_q" in seen
+    pointed = bool(seen & {"why_did", "who_asked"}) or {"why_you", "again"} <= seen
+    forbids = seen & {"dont", "never", "no_noun", "who_asked", "standing"} or {"not_x", "use"} <= seen
+    vague = seen & {"report", "system_must"} and not seen & {"dont", "who_asked"}
+    if (pointed or (forbids and not asks)) and not vague:
+        return True
+    if size > UNDOING_LONGEST or asks or "one_off" in seen:
+        return False
+    if "undo" in seen and "b:did" in values and "request" not in seen:
+        return True
+    if (
+        seen & {"we", "here"}
+        and seen & {"use", "not_x", "instead", "should", "always"}
+        and "report" not in seen
+    ):
+        return True
+    habit = seen & {"style_word", "git_word", "tool_word"} and seen & {"lasting", "always", "note", "should"}
+    return "prefer" in seen and bool(habit)
+
+
+def _reason(seen: set[str]) -> str:
+    said = [phrase for name, phrase in PHRASES if name in seen][:2]
+    return "; ".join(said) or "nothing in the words points to a rule"

@@ -1,0 +1,295 @@
+"""A rule taken apart: what it forbids, what it wants, where, in which language, and on what condition."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from coffer.core.tables import LIGHT, PHRASES, PLACES, SAME, TONGUES, kind_of
+from coffer.core.verbs import base_of, word_set
+
+TOKEN = re.compile(
+    r"--?[\w-]+(?:=\S+)?|\$\([^)]*\)|[\w.@/*+#%-]*[\w*+#%](?:=\w+)?(?:\(\))?|[぀-ヿ一-鿿]|[\U0001F300-\U0001FAFF✅✨]"
+)
+NEGATOR = re.compile(
+    r"""^(?:please\ )?(?:(?:you\ |we\ )?(?:do\s?n['’]?t|do\ not|never(?:\ ever)?|must\ not|should\ not|may\ not
+  |cannot|can't)|no\ more|stop|avoid|quit|refrain\ from|without|not|no|nothing
+      |nicht|kein\w*|nie(?:mals)?|ne\ |n['’]|no\ |nunca|jam[áa]s|não|non|mai|не|никогда)(?=\W|\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+INNER_NEGATOR = re.compile(
+    (
+        r"\b(?:should|must|may|can|do|does|are|is|get|gets|have|has|need|needs)\s+(?:not|never"
+        r"|no)\b|n['’]t\b|\b(?:nicht|nie|niemals|kein\w*|never|pas|jamais|nunca|не|никогда)\b|不要"
+        r"|禁止|别|不|(?:し|わ)?ない|禁止"
+    ),
+    re.IGNORECASE,
+)
+AGAINST = re.compile(
+    (
+        r",?\s*(?:\binstead of\b|\brather than\b|\bin place of\b|\bstatt\b|\bau lieu de?\b"
+        r"|\ben lugar de\b|\ben vez de\b|\bem vez de\b|\binvece di\b|\bвместо\b|而不是|,\s*(?:and\s+"
+        r"|а\s+)?(?:not|never|no|nicht|kein\w*|pas(?: de)?|não|non|не)\s+)"
+    ),
+    re.IGNORECASE,
+)
+ASKING = (
+    (
+        re.compile(
+            (
+                r"\b(?:do not|don't|never|no need to|stop)\s+ask(?:ing)?(?: me| the user"
+                r"| first)* before (?:you )?(\w+)"
+            ),
+            re.IGNORECASE,
+        ),
+        r"\1 @noask",
+    ),
+    (
+        re.compile(
+            r"^(?:just )?(push|commit|merge|delete|install|rebase|deploy|go ahead)\b(.{0,30})\bwithout asking\b",
+            re.IGNORECASE,
+        ),
+        r"\1\2 @noask",
+    ),
+    (re.compile(r"\bprefer\s+(.{1,40}?)\s+(?:over|to)\s+(.{1,40})$", re.IGNORECASE), r"use \1 instead of \2"),
+    (re.compile(r"\blieber\s+(.{1,40}?)\s+als\s+(.{1,40})$", re.IGNORECASE), r"use \1 statt \2"),
+    (
+        re.compile(
+            (
+                r"^(?:new |any |every |all )*(.{3,40}?) needs? (?:my |the user's |an? )(?:approval"
+                r"|permission|ok|okay|consent)\b"
+            ),
+            re.IGNORECASE,
+        ),
+        r"do not add \1 @ask",
+    ),
+    (
+        re.compile(r"^(?:only )?one (\w+) (?:per|for each|in each|a|at a)\b", re.IGNORECASE),
+        r"never @several \1",
+    ),
+    (
+        re.compile(
+            r"\bask(?: me| the user| first| us)*(?: for (?:permission|approval))? before (?:you )?(\w+)",
+            re.IGNORECASE,
+        ),
+        r"do not \1 @ask",
+    ),
+    (
+        re.compile(
+            (
+                r"\b(?:get|wait for) (?:my |the user's |an? )?(?:ok|okay|approval|permission|consent"
+                r"|go-ahead)(?: first)? before (?:you )?(\w+)"
+            ),
+            re.IGNORECASE,
+        ),
+        r"do not \1 @ask",
+    ),
+)
+CONDITIONS = (
+    (
+        re.compile(
+            r"\b(?:unless|until|before|without)\s+(?:i(?:'ve| have)?|you(?:'re| are)?|being"
+            r"|the user(?: has)?|it was|my|me|they were|explicitly|first|prior)?\s*(?:explicitly "
+            r"|first |have |was |were )*"
+            r"(?:ask(?:ed|s|ing)?|told|tell(?:s|ing)?|say(?:s|ing)?(?: so)?|said so|approv\w+|ok|okay"
+            r"|permission|consent|request(?:ed)?|instructed|confirm\w*|agree\w*|go-ahead"
+            r"|approval)(?:\s+(?:me|the user|us|for (?:one|it|them)|it|to|so|first|explicitly|you to"
+            r"|for permission|beforehand))*",
+            re.IGNORECASE,
+        ),
+        " @ask ",
+    ),
+    (
+        re.compile(
+            r"\b(?:on your own(?: initiative)?|unasked|unprompted|of your own accord)\b", re.IGNORECASE
+        ),
+        " @ask ",
+    ),
+    (
+        re.compile(
+            (
+                r"\bsin (?:preguntar(?:me)?|mi permiso)(?: (?:antes|primero))?|\bohne (?:r[üu]ckfrage"
+                r"|zu fragen|meine zustimmung)|\bsans (?:me )?demander|\bsem (?:me )?perguntar"
+                r"|\bsenza chiedere(?:mi)?|без (?:спроса|разрешения)|未经(?:我)?(?:同意|允许)|没有我的同意"
+            ),
+            re.IGNORECASE,
+        ),
+        " @ask ",
+    ),
+    (
+        re.compile(
+            (
+                r"\b(?:that |which )?you (?:did ?n[o']?t|are ?n[o']?t|have ?n[o']?t|were ?n[o']?t|do not"
+                r"|are not|have not|did not) (?:asked to )?(?:chang\w+|touch\w*|modif\w+|edit\w*)"
+                r"|\bunrelated\b|\buntouched\b"
+            ),
+            re.IGNORECASE,
+        ),
+        " @unchanged ",
+    ),
+    (re.compile(r"\bno more than one\b", re.IGNORECASE), " never @several "),
+    (re.compile(r"\bmore than one\b|\bseveral\b|\bmultiple\b", re.IGNORECASE), " @several "),
+)
+PURPOSE = re.compile(r"\bto\s+(\w+)\s", re.IGNORECASE)
+
+REQUESTS = "requests"
+"""A client library, and the plural of a request."""
+
+TURNS = word_set("without until unless before after while sin sans ohne sem senza без außer")
+"""What stands after one of these is a condition: "without a migration" is no "migration"."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One clause: whether it forbids, and the concepts that it names."""
+
+    forbids: bool
+    words: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Slots:
+    """A rule's clauses, and what holds for the whole."""
+
+    parts: tuple[Part, ...]
+    places: frozenset[str] = field(default=frozenset())
+    tongues: frozenset[str] = field(default=frozenset())
+    conditions: frozenset[str] = field(default=frozenset())
+    numbers: frozenset[str] = field(default=frozenset())
+    choices: tuple[str, ...] = ()
+    """Things of which one excludes the other, in the order of the text: who wins shows there."""
+    inside: frozenset[str] = field(default=frozenset())
+    """What the rule says it holds in: "in tests", "in shaders"."""
+
+    @property
+    def forbidden(self) -> frozenset[str]:
+        """All that it forbids."""
+        return frozenset().union(*(part.words for part in self.parts if part.forbids))
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """All that it asks for."""
+        return frozenset().union(*(part.words for part in self.parts if not part.forbids))
+
+
+def slots(rule: str) -> Slots:
+    """The rule taken apart."""
+    text = prepared(rule)
+    places = frozenset(name for name, pattern in PLACES if pattern.search(text))
+    tongues = frozenset(name for name, pattern in TONGUES if pattern.search(text))
+    parts = []
+    seen: set[str] = set()
+    for clause, forbids in _clauses(text):
+        words = frozenset(_concepts(clause))
+        seen |= words
+        parts.append(
+            Part(forbids, frozenset(word for word in words if not word.startswith("@") or word == "@several"))
+        )
+    return Slots(
+        tuple(part for part in parts if part.words),
+        places,
+        tongues,
+        frozenset(word for word in seen if word.startswith("@") and word != "@several"),
+        frozenset(re.findall(r"\b\d+\b", text)),
+        tuple(SAME.get(word, word) for word in TOKEN.findall(text) if kind_of(SAME.get(word, word))),
+        frozenset(
+            SAME.get(_stem(word), _stem(word))
+            for word in re.findall(r"\b(?:in|for) (?:the |a |an )?([\w-]{3,})", text)
+        ),
+    )
+
+
+def prepared(rule: str) -> str:
+    """The plain text with its conditions named."""
+    text = plain(rule)
+    for pattern, form in (*ASKING, *CONDITIONS):
+        text = pattern.sub(form, text)
+    return text
+
+
+def plain(rule: str) -> str:
+    """Lower case, without quotes and the last full stop."""
+    text = re.sub(r"[`\"“”„«»「」]|(?<!\w)'|'(?!\w)", " ", rule.strip().lower().replace("’", "'"))
+    return " ".join(text.rstrip(" .!。！").split())
+
+
+def clauses(text: str) -> list[tuple[str, bool]]:
+    """Clauses of a plain text, each with whether it forbids."""
+    return _clauses(text)
+
+
+def _clauses(text: str) -> list[tuple[str, bool]]:
+    found: list[tuple[str, bool]] = []
+    for piece in re.split(
+        (
+            r"[;:；]|\.\s+|,\s+(?=(?:but |and )?(?:use|do not|don't|never|no|stop|instead)\b)"
+            r"|,?\s+and\s+(?=(?:never|not|do not|don't)\b)|，(?=(?:不要|别|禁止|用))|。|\s—\s"
+        ),
+        text,
+    ):
+        chosen, *against = AGAINST.split(piece, maxsplit=1)
+        found.append(_signed(chosen))
+        if against:
+            words, forbids = _signed(against[0])
+            found.append((words, forbids or not found[-1][1]))
+    return [(clause.strip(), forbids) for clause, forbids in found if clause.strip()]
+
+
+def _signed(clause: str) -> tuple[str, bool]:
+    clause = clause.strip(" ,，")
+    clause = re.sub(
+        r"^(?:but|and|please|pls|so|always|bitte|por favor|请|immer|toujours|siempre|sempre)\s*", "", clause
+    )
+    forbids = False
+    match = NEGATOR.match(clause)
+    if match:
+        clause, forbids = clause[match.end() :], True
+    else:
+        inner = INNER_NEGATOR.search(clause)
+        if inner:
+            clause, forbids = (
+                clause[: inner.start()] + " " + re.sub(r"^\s*(?:never|not|no)\b", "", clause[inner.end() :]),
+                True,
+            )
+    skipped = re.match(
+        r"\s*(?:ever\s+)?(?:omit|forget(?: to)?|neglect(?: to)?|leave out|fail to|omitting|forgetting)\s+",
+        clause,
+    )
+    if skipped:
+        return clause[skipped.end() :], not forbids
+    spared = re.match(r"(?:skip|drop)\s+(?:the\s+)?", clause)
+    if spared and not forbids:
+        return clause[spared.end() :], True
+    return clause, forbids
+
+
+def _concepts(clause: str) -> list[str]:
+    for pattern, concept in PHRASES:
+        clause = pattern.sub(f" {concept} ", clause)
+    words = []
+    mark = ""
+    for token in TOKEN.findall(clause):
+        if token in TURNS:
+            mark = "~"
+        if token.startswith("@"):
+            words.append(token)
+            continue
+        word = _stem(token)
+        word = SAME.get(word, word)
+        if word and word not in LIGHT:
+            words.append(mark + word)
+    return words
+
+
+def _stem(token: str) -> str:
+    token = token.removesuffix("()").strip(".,")
+    if token in SAME or token in LIGHT or (kind_of(token) and token != REQUESTS):
+        return token
+    verb = base_of(token)
+    if verb and token.isalpha():
+        return verb
+    if len(token) > 4 and token.isalpha():
+        for end, form in (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("xes", "x"), ("s", "")):
+            if token.endswith(end) and not token.endswith("ss"):
+                return token[: -len(end)] + form
+    return token

@@ -1,0 +1,261 @@
+"""From a turn to a rule: a prohibition in one or two sentences that says what the person said, or nothing.
+
+The polarity is never guessed. A rule is formed only from a clause that forbids, that names one thing and not
+another, or that orders something for every time; it keeps the person's words. Questions, pronouns without a
+referent, several rules at once, and conditions that would be lost end as "not safe", and the caller keeps a
+quoted observation that a person can word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coffer.core.classify.decide import WORTH_A_RULE, Judged
+from coffer.core.classify.spoken import hear
+from coffer.core.phrases import Clause, clauses
+from coffer.core.phrases_abroad import foreign_rule, is_foreign
+from coffer.core.tables import kind_of
+
+LONGEST_RULE = 220
+LONGEST_SAID = 500
+QUOTED = 160
+TITLE = 64
+
+TRIGGERS = {
+    "git": "Any git operation",
+    "testing": "Writing, changing or running tests",
+    "dependencies": "Any package installation or change of dependencies",
+    "security": "Anything that touches secrets, production or private data",
+    "docs": "Writing documentation",
+    "communication": "Any message to the user",
+    "files": "Any change of files",
+    "tools": "Choosing a tool or command",
+    "planning": "Planning and starting work",
+    "code-style": "Writing or changing code",
+    "other": "Any work",
+}
+LOST = re.compile(
+    r"\b(?:unless|except|only (?:if|when|for|in)|if (?:you|it|there|we|i)|otherwise|until"
+    r"|normally|usually|mostly|this (?:time|once|one|pr|branch|ticket|task)"
+    r"|for (?:now|this|today|the (?:moment|time being))|today|not yet|right now|in this (?:pr"
+    r"|branch|ticket|round)|later|tomorrow|next ones? you can)\b",
+    re.IGNORECASE,
+)
+"""A condition or a limit in time; outside the rule's own clause it would be lost."""
+
+POINTING = re.compile(
+    (
+        r"(?:^|\s)(?:it|that|this|these|those|them|they|one|ones|such|like that|like this|so|here"
+        r"|there|above|below|again|he|she|him|her|same|stuff like)(?=$|[\s,.;:!)])"
+    ),
+    re.IGNORECASE,
+)
+BOUND = re.compile(
+    r"\b(?:this|that|these|those) (?:repo(?:sitory)?|project|code ?base|team|app|company"
+    r"|library|package|monorepo|engine|machine|computer)\b|\bsays so\b|\bthe same (?=\w)"
+    r"|\bone (?=\w)|\bsuch as\b|\bso that (?=\w)"
+    r"|(?<=\w )that (?=(?:have|has|had|are|is|were|was|you|do|does|need|needs|already|belong"
+    r"|restate|say)\b)|\b(?:which|who) (?=\w)",
+    re.IGNORECASE,
+)
+"""Uses of those words that point at nothing outside the clause."""
+
+PERSON = (
+    (r"\bi (ask|say|tell|approve|confirm|request|agree)\b", r"the user \1s"),
+    (r"\bi(?:'ve| have) (asked|said|told|approved|confirmed|requested|agreed|seen)\b", r"the user has \1"),
+    (r"\bmy\b", "the user's"),
+    (r"\bme\b", "the user"),
+    (r"\bmyself\b", "the user"),
+    (r"\bmine\b", "the user's"),
+)
+SUBJECT = re.compile(r"\b(?:i|i'm|i'll|i've|i'd|we|we're|we've|us|our|ours|he|she|they)\b", re.IGNORECASE)
+UNFIT = re.compile(r"[:;]-?[()]|[\x00-\x1f\x7f<>#|]|<!--|…|```|\?")
+
+
+@dataclass(frozen=True)
+class Worded:
+    """A rule and what belongs to it in the digest; when it is not safe, `text` is empty and `why` says the reason."""
+
+    text: str
+    title: str
+    scope: str
+    trigger: str
+    before: str
+    after: str
+    signal: str
+    safe: bool
+    why: str
+
+
+def word(turn: str, before: str, tools: Sequence[str], judged: Judged) -> Worded:
+    """The rule of a judged turn, if it can be worded safely."""
+    heard = hear(turn)
+    text, title, why = "", "", ""
+    if judged.label not in WORTH_A_RULE:
+        why = "not worth a rule"
+    elif len(heard.text) > LONGEST_SAID:
+        why = "said at length"
+    elif heard.document or not heard.text:
+        why = "pasted or written by a program"
+    else:
+        text, title, why = _rule(heard.text)
+    scope = judged.scope or "other"
+    return Worded(
+        text=text,
+        title=title,
+        scope=scope,
+        trigger=TRIGGERS.get(scope, TRIGGERS["other"]),
+        before=_doing(before, tools),
+        after=f'User said "{_shortened(_line(heard.text).replace(chr(34), chr(39)), QUOTED)}"',
+        signal=f"The user {judged.reason.split(';')[0]}." if judged.reason and text else "",
+        safe=bool(text),
+        why=why,
+    )
+
+
+def _rule(said: str) -> tuple[str, str, str]:
+    """Text, title, and why there is none."""
+    if is_foreign(said):
+        text, why = foreign_rule(said)
+        return (text, _shortened(text.rstrip(".。!"), TITLE), "") if text else ("", "", why)
+    found = clauses(said)
+    bans = [clause for clause in found if clause.kind == "ban"]
+    orders = [clause for clause in found if clause.kind == "order"]
+    choices = [clause for clause in found if clause.kind == "choice"]
+    if len(bans) + len(choices) + sum(order.standing for order in orders) > 1:
+        return _pair(bans, choices, orders)
+    if LOST.search(" ".join(clause.rest for clause in found)):
+        return "", "", "a condition would be lost"
+    if choices:
+        return _choice(choices[0])
+    if bans:
+        return _ban(bans[0], None)
+    standing = [order for order in orders if order.standing]
+    if standing and len(orders) > 1:
+        return "", "", "several orders in one turn"
+    return _order(standing[0]) if standing else ("", "", "nothing that forbids or orders in so many words")
+
+
+def _pair(bans: list[Clause], choices: list[Clause], orders: list[Clause]) -> tuple[str, str, str]:
+    """A ban and what to use instead of what it bans is one rule; all else is several."""
+    if len(bans) == 1 and not choices and len(orders) == 1 and orders[0].verb == "use":
+        ban, order = bans[0], orders[0]
+        if (
+            ban.verb == "use"
+            and not LOST.search(ban.rest + " " + order.rest)
+            and kind_of(ban.object) == kind_of(order.object) != ""
+        ):
+            return _choice(Clause("choice", "use", order.object, against=ban.object))
+    return "", "", "several rules in one turn"
+
+
+def _choice(clause: Clause) -> tuple[str, str, str]:
+    use, avoid = _named(clause.object), _named(clause.against)
+    why = _unsafe(use) or _unsafe(avoid)
+    if why or not use or not avoid:
+        return "", "", why or "nothing named"
+    return _checked(f"Do not use {avoid}; use {use}.", f"{use}, not {avoid}")
+
+
+def _ban(clause: Clause, instead: str | None) -> tuple[str, str, str]:
+    thing = _named(clause.object)
+    why = _unsafe(thing)
+    if why:
+        return "", "", why
+    if not thing and clause.verb not in {
+        "push",
+        "commit",
+        "force-push",
+        "merge",
+        "rebase",
+        "amend",
+        "squash",
+        "stash",
+        "guess",
+        "apologise",
+        "apologize",
+        "force-merge",
+    }:
+        return "", "", "nothing named"
+    after = instead or clause.instead
+    if after:
+        after = _named(after)
+        if _unsafe(after) or LOST.search(after):
+            return "", "", "what to do instead is not clear"
+    said = f"{clause.verb} {thing}".strip()
+    return _checked(f"Do not {said}; {after}." if after else f"Do not {said}.", f"Do not {said}")
+
+
+def _order(clause: Clause) -> tuple[str, str, str]:
+    thing = _named(clause.object)
+    why = _unsafe(thing)
+    if re.search(
+        r"\bor\b.*\b(?:stops?|breaks?|fails?|will|is|are|get|have)\b|\b(?:is|are|was|were) \w+", thing
+    ):
+        why = why or "holds a whole sentence"
+    if why or not thing:
+        return "", "", why or "nothing named"
+    if clause.verb == "use":
+        kind = kind_of(thing)
+        if kind:
+            return _checked(f"Do not use other {kind}; use {thing}.", f"Only {thing}")
+        return _checked(f"Do not use anything other than {thing}.", f"Only {thing}")
+    return _checked(f"Do not forget to {clause.verb} {thing}.", f"{clause.verb.capitalize()} {thing}")
+
+
+def _checked(text: str, title: str) -> tuple[str, str, str]:
+    if len(text) > LONGEST_RULE:
+        return "", "", "too long for a rule"
+    if UNFIT.search(text):
+        return "", "", "holds a quote or signs that a rule must not have"
+    return text, _shortened(title[:1].upper() + title[1:], TITLE), ""
+
+
+def _named(thing: str) -> str:
+    for pattern, other in PERSON:
+        thing = re.sub(pattern, other, thing, flags=re.IGNORECASE)
+    thing = re.sub(
+        r"(?:\s+(?:here|please|pls|btw|instead|everywhere|(?:in|on) this (?:repo|project|codebase|team)))+$",
+        "",
+        thing,
+        flags=re.IGNORECASE,
+    )
+    return thing.strip(" ,;:.!-–—")
+
+
+def _unsafe(thing: str) -> str:
+    if re.fullmatch(r"(?:any|some|every|no)(?:thing|one|body)", thing, re.IGNORECASE):
+        return "nothing named"
+    loose = BOUND.sub(" ", thing)
+    if POINTING.search(loose):
+        return "points at something outside the sentence"
+    if SUBJECT.search(loose):
+        return "speaks of persons"
+    if re.search(
+        r"\b(?:not|never|no|don'?t|isn'?t|can'?t|nothing|none|nobody)\b|n't\b", loose, re.IGNORECASE
+    ):
+        return "a second negation"
+    if re.search(
+        r"\b(?:today|this time|for now|yet|right now|this once|at the moment)\b", loose, re.IGNORECASE
+    ):
+        return "holds for this time only"
+    return ""
+
+
+def _doing(before: str, tools: Sequence[str]) -> str:
+    line = _line(before)
+    if line:
+        return _shortened(line, QUOTED) if len(line) <= QUOTED else "…" + line[-QUOTED:].lstrip()
+    return f"Used {tools[-1]}" if tools else ""
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _shortened(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return text[: most - 1].rsplit(" ", 1)[0] + "…" if " " in text[: most - 1] else text[: most - 1] + "…"
