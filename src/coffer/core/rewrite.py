@@ -132,7 +132,10 @@ def _elements(raw: Raw | bytes) -> list[Raw]:
 
 
 def _object(said: dict[str, Raw]) -> bytes:
-    return b"{" + b",".join([encode(name) + b":" + bytes(value) for name, value in said.items()]) + b"}"
+    try:
+        return msgspec.json.encode(said)
+    except UnicodeEncodeError:  # half a surrogate pair in a name
+        return b"{" + b",".join([encode(name) + b":" + bytes(value) for name, value in said.items()]) + b"}"
 
 
 def rewrite(transcript: Transcript, plan: Plan) -> Rewrite:
