@@ -208,11 +208,11 @@ class LateLinesKept(CofferError):
 
     exit_code = 18
 
-    def __init__(self, receipt: str, backup: str, reason: str) -> None:
+    def __init__(self, backup: str, since: int, reason: str, undoable: str) -> None:
+        bring = f" Make room, then `coffer undo {undoable}` brings it back." if undoable else ""
         super().__init__(
-            f"The file was replaced (receipt {receipt}), but what its client wrote meanwhile could not be appended: "
-            f"{reason}. Nothing is lost: it stands at the end of {backup}. Make room, then run "
-            f"`coffer undo {receipt}`."
+            f"The file was replaced, but what its client wrote meanwhile could not be appended: {reason}. "
+            f"Nothing is lost: it stands in {backup} from byte {since} on.{bring}"
         )
 
 
@@ -225,6 +225,26 @@ class StoreFailed(CofferError):
         super().__init__(
             f"{path}, in which Coffer keeps its receipts, can't be used: {reason}. Transcripts whose change was "
             "not recorded there can still be brought back with `coffer undo`."
+        )
+
+
+class LineUnreadable(CofferError):
+    """A line of a file that a program handed over."""
+
+    exit_code = 7
+
+    def __init__(self, path: str, line: int, reason: str) -> None:
+        super().__init__(f"{path}, line {line}: {reason}. The lines before it were answered.")
+
+
+class DigestBroken(CofferError):
+    """A digest that can't be understood; it is never overwritten."""
+
+    exit_code = 7
+
+    def __init__(self, path: str, line: int, reason: str) -> None:
+        super().__init__(
+            f"{path}, line {line}: {reason}. The file is left alone. Mend that line, then try again."
         )
 
 

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "restore": ("coffer.cli.restore", "Print pruned content by the id in its stub."),
     "receipts": ("coffer.cli.receipts", "List what Coffer wrote."),
     "gc": ("coffer.cli.gc", "Let go of old backups and pruned content."),
+    "digest": ("coffer.cli.digest", "Judge a correction, compare rules, check a digest. Learns nothing yet."),
     "completion": ("coffer.cli.completion", "Print the completion script of a shell."),
 }
 """Command → module and one line of help; each module has a click command named `command`."""

@@ -169,10 +169,13 @@ class Late:
     carried: int = 0
     problem: str = ""
 
-    def check(self, receipt: str, backup: Path) -> None:
-        """Raise LateLinesKept where something was not carried over."""
+    def check(self, backup: Path, size: int, undoable: str = "") -> None:
+        """Raise LateLinesKept where something was not carried over. size: of the old file when it was read.
+
+        undoable: the receipt whose undo brings it back, if there is one.
+        """
         if self.problem:
-            raise LateLinesKept(receipt, str(backup), self.problem)
+            raise LateLinesKept(str(backup), size + self.carried, self.problem, undoable)
 
 
 def swap(ticket: Ticket, new: Path, file: IO[bytes]) -> Late:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+from coffer.disk.machine import machine_id
 from coffer.errors import StoreFailed
 from coffer.store.home import Home
 
@@ -32,6 +36,12 @@ class Receipt:
     session: str
     path: str
     data: dict[str, Any] = field(default_factory=dict)
+
+
+def begun(kind: str, agent: str, session: str, path: Path, now: datetime | None = None) -> Receipt:
+    """A new receipt of this machine, for something that has not happened yet. now: aware, else the present."""
+    time = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds")
+    return Receipt(uuid.uuid4().hex[:10], kind, PREPARED, time, machine_id(), agent, session, str(path))
 
 
 @contextmanager

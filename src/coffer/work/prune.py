@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import IO
 
@@ -22,11 +21,10 @@ from coffer.core.rewrite import Rewrite, rewrite
 from coffer.core.scene import Care, Pair, Scene, scene
 from coffer.core.strategies.table import DISK, PRESCRIPTIONS, SAVES, Prescription, proposals
 from coffer.core.view import View
-from coffer.disk.machine import machine_id
 from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
 from coffer.errors import AgentNotPrunable, FileMoved, LawBroken
-from coffer.store.db import DONE, FAILED, PREPARED, Receipt, database, save
+from coffer.store.db import DONE, FAILED, Receipt, begun, database, save
 from coffer.store.home import Home
 from coffer.store.pruned import Content, put
 from coffer.work.inspect import Report, inspect
@@ -147,7 +145,7 @@ def apply(
         home.make(home.locks)
     with locked(home.locks, proposal.ticket.path):
         require_rest(about, proposal.ticket, places)
-        receipt = _receipt(proposal, now or datetime.now(UTC))
+        receipt = begun("prune", proposal.session.agent.name, about.session, proposal.ticket.path, now)
         with beside(proposal.ticket) as (path, file):
             written = write_checked(proposal, path, file)
             if proposal.plan.is_empty:
@@ -164,21 +162,8 @@ def apply(
                 raise
         receipt.data["carried"] = late.carried
         _finish(receipt, home, DONE)
-        late.check(receipt.id, backup)
+        late.check(backup, proposal.ticket.size, receipt.id)
     return receipt, written
-
-
-def _receipt(proposal: Proposal, now: datetime) -> Receipt:
-    return Receipt(
-        uuid.uuid4().hex[:10],
-        "prune",
-        PREPARED,
-        now.astimezone(UTC).isoformat(timespec="seconds"),
-        machine_id(),
-        proposal.session.agent.name,
-        proposal.report.session,
-        str(proposal.ticket.path),
-    )
 
 
 def _keep(receipt: Receipt, proposal: Proposal, written: Written, home: Home) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import IO
 
 from coffer.core.repair import Fix, fixes, keeps_all
-from coffer.disk.machine import machine_id
 from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
 from coffer.errors import AgentNotPrunable, FileMoved, LawBroken
-from coffer.store.db import DONE, PREPARED, Receipt, database, save
+from coffer.store.db import DONE, Receipt, begun, database, save
 from coffer.store.home import Home
 from coffer.work.read import Opened, opened
 from coffer.work.receipts import all_receipts
@@ -49,16 +47,8 @@ def repair(session: Opened, home: Home, places: Places, now: datetime | None = N
         home.make(home.backups)
     with locked(home.locks, ticket.path):
         require_rest(session.transcript.about, ticket, places)
-        receipt = Receipt(
-            uuid.uuid4().hex[:10],
-            "repair",
-            PREPARED,
-            (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds"),
-            machine_id(),
-            session.agent.name,
-            session.transcript.about.session,
-            str(ticket.path),
-        )
+        about = session.transcript.about
+        receipt = begun("repair", session.agent.name, about.session, ticket.path, now)
         with beside(ticket) as (path, file):
             receipt.data |= _write(session, found, file) | {
                 "bytes_before": ticket.size,
@@ -74,7 +64,7 @@ def repair(session: Opened, home: Home, places: Places, now: datetime | None = N
         receipt.status, receipt.data["carried"] = DONE, late.carried
         with refusals(home.root), database(home) as connection:
             save(connection, receipt)
-        late.check(receipt.id, backup)
+        late.check(backup, ticket.size, receipt.id)
     return Repaired(found, receipt)
 
 

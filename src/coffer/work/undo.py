@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import IO
 
@@ -15,7 +14,7 @@ from coffer.disk.files import Source, open_source
 from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
 from coffer.errors import ChangedSince, CofferError, FileMoved, PrunedContentMissing
-from coffer.store.db import DONE, PREPARED, UNDONE, Receipt, database, save
+from coffer.store.db import DONE, PREPARED, UNDONE, Receipt, begun, database, save
 from coffer.store.home import Home
 from coffer.work.rest import require_rest
 
@@ -36,17 +35,8 @@ def undo(receipt: Receipt, home: Home, places: Places, now: datetime | None = No
             return _close(receipt, home, "the file is as it was; nothing to bring back")
         with open_source(ticket.path) as source:
             require_rest(CLAUDE.about(source.head(), source.tail()), ticket, places)
-        done = Receipt(
-            uuid.uuid4().hex[:10],
-            "undo",
-            PREPARED,
-            (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds"),
-            receipt.machine,
-            receipt.agent,
-            receipt.session,
-            str(ticket.path),
-            {"undoes": receipt.id},
-        )
+        done = begun("undo", receipt.agent, receipt.session, ticket.path, now)
+        done.data["undoes"] = receipt.id
         with beside(ticket) as (new, file):
             done.data |= _write(receipt, ticket, backup, file)
             kept = home.backups / done.id / ticket.path.name
@@ -59,7 +49,7 @@ def undo(receipt: Receipt, home: Home, places: Places, now: datetime | None = No
         with refusals(home.root), database(home) as connection:
             save(connection, receipt)
             save(connection, done)
-        late.check(done.id, kept)
+        late.check(kept, ticket.size)
     return done
 
 
