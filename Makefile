@@ -31,9 +31,10 @@ lab: .venv/dev.stamp
 bench: .venv/dev.stamp
 	$(BIN)/python -m bench
 
-# How good the estimates are, over every transcript that is at hand.
+# How good the estimates are, over every transcript that is at hand; and the judges of turns and rules.
 quality: .venv/dev.stamp
 	$(BIN)/python -m tools.quality
+	$(BIN)/python -m tools.measure_digest
 
 # What prunes save, over the shared corpus; PEER=1 measures the peer on the same files. Writes docs/savings.md.
 savings: .venv/dev.stamp
