@@ -107,8 +107,8 @@ class SessionLive(CofferError):
 
     def __init__(self, session: str, holder: str) -> None:
         super().__init__(
-            f"Session {session} is open: {holder}. Nothing was written; a running client would lose track of "
-            "its own file. Close it (or wait until it has been quiet for 10 minutes), then try again."
+            f"Session {session} is in use, or may be: {holder}. Nothing was written; a running client would lose "
+            "track of its own file. Close it (or wait until it has been quiet for 10 minutes), then try again."
         )
 
 
@@ -208,11 +208,15 @@ class LateLinesKept(CofferError):
 
     exit_code = 18
 
-    def __init__(self, backup: str, since: int, reason: str, undoable: str) -> None:
+    def __init__(self, backup: str, since: int, reason: str, undoable: str, *, kept: bool = True) -> None:
         bring = f" Make room, then `coffer undo {undoable}` brings it back." if undoable else ""
         super().__init__(
             f"The file was replaced, but what its client wrote meanwhile could not be appended: {reason}. "
-            f"Nothing is lost: it stands in {backup} from byte {since} on.{bring}"
+            + (
+                f"Nothing is lost: it stands in {backup} from byte {since} on.{bring}"
+                if kept
+                else f"It could not all be kept in {backup} either. The rest of the original is there.{bring}"
+            )
         )
 
 

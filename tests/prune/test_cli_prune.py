@@ -17,7 +17,7 @@ from tests.cli.run import snapshot
 from tests.prune.forks import Forks
 from tests.prune.generate import Talk, begun, rich, words
 from tests.prune.world import in_place
-from tests.transcripts import SESSION, THREAD, Codex, store
+from tests.transcripts import SESSION, THREAD, Codex, store, text, usage
 
 LIVE, CODEX, USAGE = 10, 11, 2
 
@@ -285,3 +285,32 @@ def test_a_session_without_a_human_is_left_alone(machine: Forks) -> None:
     path = in_place(machine.home, talk.data)
     assert machine.ok("prune", path, "--apply", "--json").json["tokens_after"] >= 0
     assert path.read_bytes() == talk.data
+
+
+def test_a_pruned_session_shows_what_is_left(machine: Forks) -> None:
+    """The usage of the last answer is of a context that is no more; the next prune begins where this one ended."""
+    talk = rich()
+    talk.ask("how large is it now?")
+    talk.made.answer(text("very"), counts=usage(90_000, 10))
+    path = in_place(machine.home, talk.data)
+    before = machine.ok("show", path, "--json").json
+    said = machine.ok("prune", path, "--apply", "--json").json
+    after = machine.ok("show", path, "--json").json
+    assert said["tokens_before"] == before["tokens"]
+    assert after["tokens"] == said["tokens_after"] < before["tokens"]
+    assert said["receipt"] in after["tokens_source"]
+    base = "system prompt and tools"
+    assert after["by_kind"][base] == pytest.approx(before["by_kind"][base], abs=2)
+    assert machine.ok("prune", path, "--json").json["tokens_before"] == said["tokens_after"]
+    machine.ok("undo")
+    assert machine.ok("show", path, "--json").json["tokens"] == before["tokens"]
+
+
+def test_a_prune_that_reached_its_limit_says_so(machine: Forks) -> None:
+    talk = begun()
+    for number in range(120):
+        talk.bash(f"make {number}", words(1_000, f"{number}"))
+    talk.end()
+    path = in_place(machine.home, talk.data)
+    assert machine.ok("prune", path, "--json").json["limit_reached"]
+    assert "another one would take more" in " ".join(machine.ok("prune", path).out.split())

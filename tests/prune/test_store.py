@@ -16,7 +16,7 @@ from tests.prune.generate import Talk, begun, words
 from tests.prune.world import in_place, kept, rest
 from tests.transcripts import SESSION, image, text
 
-NOT_FOUND, AMBIGUOUS, MISSING, USAGE = 17, 4, 16, 2
+NOT_FOUND, AMBIGUOUS, MISSING, USAGE, WRITE_FAILED = 17, 4, 16, 2, 18
 OTHER = "99999999-2222-4333-8444-555555555555"
 PIXELS = b"\x89PNG no real picture" * 9
 
@@ -55,9 +55,9 @@ def test_text_goes_to_a_file_and_never_over_one(machine: Forks, folder: Path) ->
     machine.ok("restore", ids["Read /w/a.py"], "--out", out)
     assert out.read_text("utf-8") == words(3_000, "x") + "日本 🎈 end"
     out.write_text("mine")
-    assert machine.run("restore", ids["Read /w/a.py"], "--out", out).code == USAGE
+    assert machine.run("restore", ids["Read /w/a.py"], "--out", out).code == WRITE_FAILED
     assert out.read_text() == "mine"
-    assert machine.run("restore", ids["Read /w/a.py"], "--out", folder / "no" / "such").code == USAGE
+    assert machine.run("restore", ids["Read /w/a.py"], "--out", folder / "no" / "such").code == WRITE_FAILED
 
 
 def test_an_image_comes_back_as_the_image(machine: Forks, folder: Path) -> None:

@@ -9,12 +9,14 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+import zstandard
 
+from coffer.store.home import Home
 from tests.prune.forks import Forks
-from tests.prune.generate import queue_line, rich
+from tests.prune.generate import begun, queue_line, rich
 from tests.prune.world import in_place, rest
 
-NOT_FOUND, FOREIGN, MISSING, WRITE_FAILED, CHANGED = 14, 15, 16, 18, 20
+NOT_FOUND, FOREIGN, MISSING, WRITE_FAILED, CHANGED, NO_FILE = 14, 15, 16, 18, 20, 9
 
 
 def _applied(machine: Forks, path: Path, prescription: str = "standard") -> str:
@@ -215,3 +217,60 @@ def test_receipts_as_json(machine: Forks) -> None:
     ):
         assert key in oldest["data"]
     assert receipt[:8] in machine.ok("receipts").out
+
+
+def test_late_and_next_lines_that_begin_alike_stay_whole(machine: Forks) -> None:
+    """Killed between the rename and the carrying over: a common beginning is no carried line."""
+    talk = rich()
+    path = in_place(machine.home, talk.data)
+    receipt = _applied(machine, path)
+    with sqlite3.connect(machine.home / ".coffer" / "coffer.db") as connection:
+        ((data,),) = connection.execute("SELECT data FROM receipts").fetchall()
+        said = {key: value for key, value in json.loads(data).items() if key != "carried"}
+        connection.execute("UPDATE receipts SET status = 'prepared', data = ?", (json.dumps(said),))
+    connection.close()
+    with (machine.home / ".coffer" / "backups" / receipt / path.name).open("ab") as old:
+        old.write(queue_line(1))
+    with path.open("ab") as new:
+        new.write(queue_line(2))
+    rest(path)
+    machine.ok("undo")
+    assert path.read_bytes() == talk.data + queue_line(1) + queue_line(2)
+
+
+def test_a_file_that_is_back_already_is_not_brought_back_twice(machine: Forks) -> None:
+    """The pruned bytes may be the beginning of the original's."""
+    talk = begun()
+    talk.end()
+    talk.made.progress("p")
+    path = in_place(machine.home, talk.data)
+    _applied(machine, path)
+    assert talk.data.startswith(path.read_bytes())
+    path.write_bytes(talk.data)
+    rest(path)
+    assert "nothing to bring back" in machine.ok("undo").out
+    assert path.read_bytes() == talk.data
+
+
+@pytest.mark.parametrize("command", [("prune",), ("prune", "--apply"), ("check", "--fix")])
+def test_a_compressed_transcript_is_only_read(machine: Forks, command: tuple[str, ...]) -> None:
+    path = in_place(machine.home, rich().data)
+    packed = path.with_suffix(".jsonl.zst")
+    packed.write_bytes(zstandard.ZstdCompressor().compress(path.read_bytes()))
+    rest(packed)
+    before = packed.read_bytes()
+    done = machine.run(command[0], packed, *command[1:])
+    assert done.code == NO_FILE
+    assert "compressed" in done.err
+    assert packed.read_bytes() == before
+
+
+def test_a_relative_home_is_made_absolute() -> None:
+    assert Home.of({"COFFER_HOME": "box"}).root == Path("box").absolute()
+
+
+def test_a_session_that_is_gone_names_its_backup(machine: Forks) -> None:
+    path = in_place(machine.home, rich().data)
+    receipt = _applied(machine, path)
+    path.unlink()
+    assert str(machine.home / ".coffer" / "backups" / receipt) in machine.run("undo").err

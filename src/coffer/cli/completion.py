@@ -16,7 +16,7 @@ _DOCUMENTED = {
 }
 
 
-@click.command(epilog="  ".join(_DOCUMENTED.values()))
+@click.command(epilog="\b\n" + "\n".join(_DOCUMENTED.values()))
 @click.argument("shell", type=click.Choice(_SHELLS), required=False)
 def command(shell: str | None) -> None:
     """Print the completion script of a shell (this one's, if it is not named)."""

@@ -41,10 +41,10 @@ def classify_command(
     """Say what a person's TURN is: a correction, a preference, a wish for this once, or none of these.
 
     *certain* may count as evidence for a rule by itself, *possible* only asks. The rule is what it would say, where
-    that can be worded safely.
+    that can be worded safely. The number is how sure the label is, 1 for entirely.
     """
-    if (turn is None) == (jsonl is None):
-        raise click.UsageError("Give either a TURN or --jsonl FILE.")
+    if (turn is None or not turn.strip()) == (jsonl is None):
+        raise click.UsageError("Give either a TURN, which is not empty, or --jsonl FILE.")
     if jsonl is not None:
         _answer(
             {"id": said.get("id")}

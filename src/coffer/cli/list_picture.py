@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from rich.text import Text
 
 from coffer.cli import plain
-from coffer.cli.screen import cell, console, table, text
+from coffer.cli.screen import cell, console, keep_whole, table, text
 from coffer.disk.sessions import MAIN
 from coffer.work.listing import Listed
 
@@ -15,15 +17,19 @@ _WARM, _HOT = 0.55, 0.8
 _ID = 8
 
 
-def draw(listed: list[Listed], known: int, now: float) -> None:
-    """One row a session, newest first."""
+def draw(listed: list[Listed], ids: Sequence[str], now: float, *, more: int = 0) -> None:
+    """One row a session, newest first. ids: of all sessions, so that what is shown of one names it alone.
+
+    more: how many sessions are not listed.
+    """
+    length = _unique(ids)
     screen = console()
     columns = ("session", "agent", "project", "title", "age", "tokens", "window", "")
     rows = table("", *columns, right=("age", "tokens", "window"))
     for item in listed:
         rows.add_row(
             cell(
-                item.found.id[:_ID]
+                item.found.id[:length]
                 if item.found.id[:1].isalnum() and len(item.found.id) == 36
                 else item.found.id[:20]
             ),
@@ -35,12 +41,23 @@ def draw(listed: list[Listed], known: int, now: float) -> None:
             _fill(item),
             _state(item),
         )
+    keep_whole(rows, screen.width, "session", "agent", "age", "tokens", "window", "")
     screen.print(rows)
-    if len(listed) < known:
-        screen.print(f"{len(listed)} of {known} sessions; --all lists all.", style="dim")
+    if more:
+        screen.print(f"{len(listed)} of {len(listed) + more} sessions; --all lists all.", style="dim")
     for item in listed:
         if item.problem:
             screen.print(Text(plain.visible(f"! {item.problem}"), style="yellow"))
+
+
+def _unique(ids: Sequence[str]) -> int:
+    """How many characters name each of the ids alone: Codex's begin with the time, so many share eight."""
+    ordered = sorted(set(ids))
+    return max(_ID, 1 + max((_shared(*pair) for pair in pairwise(ordered)), default=0))
+
+
+def _shared(one: str, other: str) -> int:
+    return next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one))
 
 
 def _fill(item: Listed) -> Text:

@@ -33,7 +33,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Command → module and one line of help; each module has a click command named `command`."""
 
+REFUSED = 18
 INTERRUPTED = 130
+GONE = 141
+"""The reader of our output has gone (`| head`): what a shell says of a program that SIGPIPE ended."""
 
 
 class LazyGroup(click.Group):
@@ -116,13 +119,17 @@ def main() -> None:
         _complain(str(error))
         sys.exit(error.exit_code)
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone; nobody is left to tell
-        sys.exit(INTERRUPTED)
+        sys.stdout = None
+        sys.exit(GONE)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else "the output can't be written: "
         _complain(f"{where}{error.strerror or error}.")
         sys.stdout = None  # it can't be flushed at exit either
-        sys.exit(1)
+        sys.exit(REFUSED)
+    except SystemExit:
+        if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click's mark for a reader that has gone
+            sys.exit(GONE)
+        raise
 
 
 def _complain(sentence: str) -> None:

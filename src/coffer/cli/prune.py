@@ -22,7 +22,8 @@ from coffer.work.prune_report import as_json
     type=click.Choice(list(PRESCRIPTIONS)),
     default="standard",
     show_default=True,
-    help="How much to take.",
+    help="gentle: what is superseded or repeated; standard: old and large results too; aggressive: thinking too. "
+    "One prune takes at most 40, 60 and 60 % of the messages' tokens.",
 )
 @click.option(
     "--protect", multiple=True, metavar="GLOB", help="Leave calls of these tools or paths alone; repeatable."

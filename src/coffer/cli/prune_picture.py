@@ -68,6 +68,11 @@ def _strategies(screen: Console, proposal: Proposal) -> None:
     screen.print(rows)
     for name, why in proposal.plan.left_out.items():
         screen.print(text(f"! {name} is left out: {why}", "yellow"))
+    if proposal.plan.limited:
+        limit = proposal.prescription.limit
+        screen.print(
+            f"One prune takes at most {limit:.0%} of the messages' tokens; another one would take more."
+        )
 
 
 def _cost(screen: Console, proposal: Proposal) -> None:
@@ -93,7 +98,9 @@ def _end(screen: Console, proposal: Proposal, receipt: Receipt | None) -> None:
     if receipt is not None:
         screen.print(f"Written. Receipt {receipt.id}; `coffer undo {receipt.id}` brings the file back.")
     else:
-        screen.print("Nothing was changed. --apply writes it, --diff shows each change.")
+        screen.print(
+            "Nothing was changed. --apply writes it, --diff shows each change of what the model is sent."
+        )
 
 
 def draw_changes(proposal: Proposal) -> None:
@@ -106,10 +113,11 @@ def draw_changes(proposal: Proposal) -> None:
         for item in (pair.call, pair.result)
         if item.record is not None
     }
-    for item in sorted(proposal.plan.actions, key=lambda found: found.action.record.start):
-        action = item.action
-        if isinstance(action, Trim) or (isinstance(action, Drop) and not action.tokens):
-            continue
+    changes = [item.action for item in proposal.plan.actions if not isinstance(item.action, Trim)]
+    changes = [action for action in changes if action.tokens or not isinstance(action, Drop)]
+    if not changes:
+        screen.print("No change of what the model is sent.")
+    for action in sorted(changes, key=lambda found: found.record.start):
         sign, colour = ("-", "red") if isinstance(action, Drop | Cut) else ("~", "yellow")
         record = action.record
         name = calls.get(record.start, "")
@@ -118,5 +126,5 @@ def draw_changes(proposal: Proposal) -> None:
             action.note if isinstance(action, Stub) else f"{part}{name or f'{record.type} {record.uuid[:8]}'}"
         )
         line = Text(f"{sign} ", style=colour).append_text(cell(what, 70))
-        line.append(f"  {plain.tokens(action.tokens)}  {action.why}", style="dim")
+        line.append(f"  {plain.tokens(action.tokens)} tokens, {action.why}", style="dim")
         screen.print(line)

@@ -13,6 +13,7 @@ from coffer.store.home import Home
 from coffer.work.receipts import all_receipts
 
 _SHOWN = 20
+_WIDE = 100
 
 
 @click.command()
@@ -28,13 +29,11 @@ def command(everything: bool, as_machine: bool) -> None:  # noqa: FBT001
     if not found:
         click.echo("No receipts: Coffer has written nothing.")
         return
-    from coffer.cli.screen import console, table  # noqa: PLC0415  (rich is imported when something is drawn)
+    from coffer.cli.screen import console, keep_whole, table  # noqa: PLC0415  (rich is imported when something is drawn)
 
     rows = table(
         "", "receipt", "time", "what", "state", "tokens", "bytes", "session", right=("tokens", "bytes")
     )
-    for column in rows.columns[:1] + rows.columns[3:4]:
-        column.no_wrap, column.min_width = True, 10  # an id that is cut undoes nothing
     for receipt in shown:
         data = receipt.data
         change = ("tokens_before", "tokens_after")
@@ -47,4 +46,8 @@ def command(everything: bool, as_machine: bool) -> None:  # noqa: FBT001
         what = f"{receipt.kind} {data.get('prescription', data.get('undoes', ''))}"
         time = receipt.time[5:16].replace("T", " ")
         rows.add_row(receipt.id, time, what, receipt.status, tokens, size, receipt.session[:8])
-    console().print(rows)
+    screen = console()
+    if screen.width < _WIDE:
+        rows.columns = [column for column in rows.columns if column.header != "bytes"]
+    keep_whole(rows, screen.width, "receipt", "time", "what", "state", "tokens", "session")
+    screen.print(rows)

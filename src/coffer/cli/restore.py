@@ -9,6 +9,7 @@ import click
 
 from coffer.cli.plain import visible
 from coffer.cli.session import World
+from coffer.errors import WriteFailed
 from coffer.store.home import Home
 from coffer.work.restore import Restored, restore
 
@@ -40,8 +41,6 @@ def _write(found: Restored, out: Path) -> None:
     try:
         with out.open("xb") as file:
             file.write(data)
-    except FileExistsError:
-        raise click.UsageError(f"{out} exists; it was not touched.") from None
     except OSError as error:
-        raise click.UsageError(f"{out} can't be written: {error.strerror}.") from None
+        raise WriteFailed(str(out), (error.strerror or str(error)).lower()) from None
     click.echo(f"{out}: {len(data)} bytes of {visible(found.note)}")

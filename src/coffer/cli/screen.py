@@ -35,9 +35,15 @@ _SLOW_COUNT = 8
 _NARROWEST, _WIDEST = 40, 120
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Rich ends the program with 1, which says “something was found” where `check` does it."""
+        raise BrokenPipeError
+
+
 def console(*, error: bool = False) -> Console:
     """A console for stdout or stderr: colours on a terminal, none for NO_COLOR or a pipe."""
-    return Console(stderr=error, highlight=False, soft_wrap=False, emoji=False)
+    return _Console(stderr=error, highlight=False, soft_wrap=False, emoji=False)
 
 
 def text(foreign: str, style: str = "") -> Text:
@@ -83,6 +89,29 @@ def table(title: str, *columns: str, right: Sequence[str] = ()) -> Table:
             header_style="dim",
         )
     return made
+
+
+def keep_whole(rows: Table, width: int, *names: str) -> None:
+    """Let these columns keep all they hold; where the width is too small, the others share what is left."""
+    free, others = width, []
+    for column in rows.columns:
+        length = max([len(str(column.header)), *map(_length, column.cells)])
+        free -= _GAP
+        if column.header in names:
+            column.min_width = length
+            free -= length
+        else:
+            others.append((length, column))
+    for place, (length, column) in enumerate(sorted(others, key=lambda item: item[0])):
+        column.max_width = max(_LEAST, min(length, (free + _GAP) // (len(others) - place)))
+        free -= column.max_width
+
+
+_GAP, _LEAST = 2, 4
+
+
+def _length(shown: object) -> int:
+    return shown.cell_len if isinstance(shown, Text) else len(str(shown))
 
 
 def cell(foreign: str, longest: int = 72) -> Text:

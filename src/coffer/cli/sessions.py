@@ -62,7 +62,12 @@ def command(  # noqa: PLR0913  (one parameter an option)
     elif listed:
         from coffer.cli import list_picture  # noqa: PLC0415  (rich is imported when something is drawn)
 
-        list_picture.draw(listed, len(found), time.time())
+        more = 0 if everything or project is not None else len(found) - len(listed)
+        list_picture.draw(listed, [item.id for item in all_found], time.time(), more=more)
+    elif project is not None and found:
+        click.echo(
+            plain.visible(f"No session of {project} or a folder below it; {len(found)} of other folders.")
+        )
     else:
         click.echo(nothing_found(world.places))
 

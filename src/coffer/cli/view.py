@@ -24,7 +24,9 @@ _RULE = 72
 @session_argument
 @click.option("--model", default="", help="The model to resume with; it decides which thinking is sent.")
 @click.option("--full", is_flag=True, help=f"Print whole contents, not only {_SHORT} lines of each.")
-@click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs: one object an item.")
+@click.option(
+    "--json", "as_machine", is_flag=True, help="Print JSON for programs: one object, its items one a line."
+)
 def command(session: str, model: str, full: bool, as_machine: bool) -> None:  # noqa: FBT001
     """Print what the model would be sent after a resume, without system prompt, tools and the next prompt.
 

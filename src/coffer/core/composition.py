@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from coffer.core.record import Record
 
@@ -98,9 +98,16 @@ class Composition(Struct):
         return [(part, round(tokens)) for part, tokens in largest]
 
 
-def compose(parts: Sequence[Part], marks: Sequence[Mark], tokens: int | None) -> Composition:
-    """Spread a context's tokens over its parts; tokens None: nothing was counted, all is estimated."""
+def compose(
+    parts: Sequence[Part], marks: Sequence[Mark], tokens: int | None, known_base: float | None = None
+) -> Composition:
+    """Spread a context's tokens over its parts; tokens None: nothing was counted, all is estimated.
+
+    known_base: the base, where it is known better than from these marks.
+    """
     calibration = calibrate(parts, marks)
+    if known_base is not None:
+        calibration = structs.replace(calibration, base=known_base)
     covered = _covered(parts, marks) if tokens is not None else len(parts)
     guesses = [part.guess * calibration.scale for part in parts]
     known = sum(guesses[:covered])

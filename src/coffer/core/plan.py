@@ -98,10 +98,14 @@ class Proposed(Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class Plan:
-    """Settled actions. left_out: strategies whose actions would break a law, with the law."""
+    """Settled actions. left_out: strategies whose actions would break a law, with the law.
+
+    limited: more was proposed than the loss limit lets go at once.
+    """
 
     actions: list[Proposed] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
+    limited: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -123,7 +127,7 @@ class Plan:
     def without(self, strategy: str, reason: str) -> Plan:
         """The plan without one strategy's actions."""
         kept = [item for item in self.actions if item.strategy != strategy]
-        return Plan(kept, {**self.left_out, strategy: reason})
+        return Plan(kept, {**self.left_out, strategy: reason}, self.limited)
 
     def tokens(self) -> float:
         """Estimated tokens that go."""
@@ -152,7 +156,8 @@ def settle(proposals: Iterable[Proposed], nameable: frozenset[str], limit: float
         claimed.update(places)
         starts.update([start for start, _ in places])
         units.append(unit)
-    return Plan([item for unit in _within(units, limit) for item in unit])
+    kept = _within(units, limit)
+    return Plan([item for unit in kept for item in unit], limited=len(kept) < len(units))
 
 
 def _is_refused(action: Action, nameable: frozenset[str]) -> bool:

@@ -168,6 +168,7 @@ class Late:
 
     carried: int = 0
     problem: str = ""
+    kept: bool = True
 
     def check(self, backup: Path, size: int, undoable: str = "") -> None:
         """Raise LateLinesKept where something was not carried over. size: of the old file when it was read.
@@ -175,10 +176,10 @@ class Late:
         undoable: the receipt whose undo brings it back, if there is one.
         """
         if self.problem:
-            raise LateLinesKept(str(backup), size + self.carried, self.problem, undoable)
+            raise LateLinesKept(str(backup), size + self.carried, self.problem, undoable, kept=self.kept)
 
 
-def swap(ticket: Ticket, new: Path, file: IO[bytes]) -> Late:
+def swap(ticket: Ticket, new: Path, file: IO[bytes], backup: Path) -> Late:
     """Put the new file in the old one's place, and carry over what was appended late.
 
     The time of the last write stays: it says when the agent wrote, which is what lists and rests go by.
@@ -194,15 +195,41 @@ def swap(ticket: Ticket, new: Path, file: IO[bytes]) -> Late:
             ticket.check()
             os.replace(new, ticket.path)  # noqa: PTH105  (the call that everything here is about)
             late = Late()
+            until = time.monotonic() + (DRAIN_SECONDS if ticket.age < WARM_SECONDS else 0.0)
             try:
                 sync_folder(ticket.path.parent)
-                wait = DRAIN_SECONDS if ticket.age < WARM_SECONDS else 0.0
-                carry(old, ticket, time.monotonic() + wait, late)
+                carry(old, ticket, until, late)
             except OSError as error:
                 late.problem = _reason(error)
+                late.kept = _keeps_late(old, ticket, until, backup)
             return late
         finally:
             os.close(old)
+
+
+def _keeps_late(old: int, ticket: Ticket, until: float, backup: Path) -> bool:
+    """Whether the backup has all of the old inode; a copy gets appended what it lacks. Never raises OSError."""
+    try:
+        _keep_late(old, ticket, until, backup)
+    except OSError:
+        return False
+    return True
+
+
+def _keep_late(old: int, ticket: Ticket, until: float, backup: Path) -> None:
+    if os.path.samestat(os.fstat(old), backup.stat()):
+        return
+    with backup.open("r+b", buffering=0) as target:
+        at = target.seek(ticket.size)
+        target.truncate()
+        while True:
+            if data := os.pread(old, _CHUNK, at):
+                at += target.write(data)
+            elif time.monotonic() >= until:
+                break
+            else:
+                time.sleep(_DRAIN_STEP)
+        os.fsync(target.fileno())
 
 
 def carry(old: int, ticket: Ticket, until: float, late: Late) -> None:

@@ -45,13 +45,27 @@ def begun(kind: str, agent: str, session: str, path: Path, now: datetime | None 
 
 
 @contextmanager
-def database(home: Home) -> Iterator[sqlite3.Connection]:
-    """An open database with its tables; commits at the end, rolls back on an error. Raises StoreFailed."""
+def database(home: Home, *, write: bool = True) -> Iterator[sqlite3.Connection]:
+    """An open database with its tables; commits at the end, rolls back on an error. Raises StoreFailed.
+
+    write False: only to look, which neither waits for a writer nor changes a byte.
+    """
     try:
-        with _opened(home) as connection:
+        with _opened(home) if write else _looked_at(home) as connection:
             yield connection
     except sqlite3.Error as error:
         raise StoreFailed(str(home.database), str(error)) from error
+
+
+@contextmanager
+def _looked_at(home: Home) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(
+        f"{home.database.absolute().as_uri()}?mode=ro", timeout=_BUSY_SECONDS, uri=True
+    )
+    try:
+        yield connection
+    finally:
+        connection.close()
 
 
 @contextmanager

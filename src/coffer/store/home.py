@@ -19,7 +19,9 @@ class Home:
     def of(cls, environment: Mapping[str, str]) -> Home:
         """From COFFER_HOME, else below HOME."""
         said = environment.get("COFFER_HOME")
-        return cls(Path(said) if said else Path(environment.get("HOME") or Path.home()) / ".coffer")
+        return cls(
+            Path(said).absolute() if said else Path(environment.get("HOME") or Path.home()) / ".coffer"
+        )
 
     @property
     def database(self) -> Path:

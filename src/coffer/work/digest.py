@@ -60,6 +60,10 @@ def check(path: Path) -> dict[str, Any]:
         digest = parse(text)
     except DigestUnreadable as error:
         raise DigestBroken(str(path), error.line, error.reason) from error
+    if not any(segment.section for segment in digest.segments) and "cozempic: behavioral-digest" not in text:
+        raise DigestBroken(
+            str(path), 1, "this is no digest: it has neither its first comment nor one of its headings"
+        )
     return {
         "path": str(path),
         "rules": dict(Counter(rule.state for rule in digest.rules.all)),

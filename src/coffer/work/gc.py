@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from coffer.core.chain import seconds
@@ -49,6 +49,8 @@ def collect(home: Home, days: int, now: datetime, *, dry_run: bool) -> Collected
 def _is_old(receipt: Receipt, limit: datetime) -> bool:
     if receipt.status == COLLECTED or (receipt.status == PREPARED and receipt.kind != "undo"):
         return False
+    if receipt.status == PREPARED:
+        limit = min(limit, datetime.now(UTC) - timedelta(days=1))  # it may be at work just now
     moment = seconds(receipt.time)
     return receipt.status == UNDONE or (moment is not None and moment < limit.timestamp())
 

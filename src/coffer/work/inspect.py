@@ -8,14 +8,17 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from coffer.core.attachments import strings
-from coffer.core.composition import Composition, Part, compose
+from coffer.core.chain import seconds
+from coffer.core.composition import Composition, Mark, Part, compose
 from coffer.core.content import own_text
 from coffer.core.items import Item, pointing
 from coffer.core.parts import is_persons_words, parts_of
+from coffer.core.record import Record
 from coffer.core.shares import shares
 from coffer.core.usage import Measure, WindowMeasure
 from coffer.core.view import View
 from coffer.work.read import Opened
+from coffer.work.receipts import last_prune
 
 _TITLE_LENGTH = 120
 _TITLE_ORDER = ("custom-title", "ai-title", "summary")
@@ -69,8 +72,8 @@ def inspect(
     agent, transcript = session.agent, session.transcript
     view = view or agent.view(transcript, "")
     parts = parts_of(view.items)
-    measure = agent.measure(view)
-    composition = compose(parts, agent.marks(view, parts), measure.tokens if measure else None)
+    measure, marks, base = _counted(session, view, parts, environment)
+    composition = compose(parts, marks, measure.tokens if measure else None, base)
     about = transcript.about
     return Report(
         about.session or session.source.path.stem,
@@ -90,6 +93,36 @@ def inspect(
         next((record.time for record in reversed(transcript.records) if record.time), ""),
         [*session.warnings, *_warnings(view)],
     )
+
+
+_ENOUGH_ANSWERS = 5
+
+
+def _counted(
+    session: Opened, view: View, parts: list[Part], environment: Mapping[str, str]
+) -> tuple[Measure | None, list[Mark], float | None]:
+    """What counts the tokens, and the answers that fit the estimates; base: of the prune, where few do.
+
+    Counts from before a prune are of a context that is no more: they would book what went to what stayed.
+    """
+    measure, marks = session.agent.measure(view), session.agent.marks(view, parts)
+    pruned = last_prune(environment, session.source.path)
+    then = seconds(pruned.time) if pruned is not None else None
+    if pruned is None or then is None:
+        return measure, marks, None
+    since = [mark for mark in marks if _is_since(parts[mark.parts].record, then)]
+    if measure is not None and not _is_since(measure.record, then):
+        source = f"estimate: pruned since the last answer (receipt {pruned.id})"
+        measure = Measure(
+            int(pruned.data["tokens_after"]), source, measure.record, measure.usage, estimated=True
+        )
+    base = float(pruned.data["base"]) if len(since) < _ENOUGH_ANSWERS else None
+    return measure, since, base
+
+
+def _is_since(record: Record | None, then: float) -> bool:
+    moment = seconds(record.time) if record is not None else None
+    return moment is None or moment > then
 
 
 def _about(session: Opened, part: Part) -> str:

@@ -23,7 +23,7 @@ from coffer.core.strategies.table import DISK, PRESCRIPTIONS, SAVES, Prescriptio
 from coffer.core.view import View
 from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
-from coffer.errors import AgentNotPrunable, FileMoved, LawBroken
+from coffer.errors import AgentNotPrunable, FileMoved, LawBroken, NotAFile
 from coffer.store.db import DONE, FAILED, Receipt, begun, database, save
 from coffer.store.home import Home
 from coffer.store.pruned import Content, put
@@ -70,6 +70,8 @@ def propose(
         raise AgentNotPrunable(session.agent.title)
     chosen = PRESCRIPTIONS[prescription]
     ticket = Ticket.of_source(session.source)
+    if ticket.path.suffix == ".zst" or ticket.size != session.source.size:
+        raise NotAFile(str(ticket.path), "a compressed file, which Coffer only reads")
     ticket.check()
     view = session.agent.view(session.transcript, "")
     report = inspect(session, environment, top=0, view=view)
@@ -96,7 +98,9 @@ def _bound(plan: Plan, looked: Scene) -> Plan:
     Behind a change the API refuses it, and the client asks again without any, at each request from then on.
     """
     if all(item.strategy == "thinking" or SAVES[item.strategy] == DISK for item in plan.actions):
-        return Plan([item for item in plan.actions if item.strategy != "thinking"], plan.left_out)
+        return Plan(
+            [item for item in plan.actions if item.strategy != "thinking"], plan.left_out, plan.limited
+        )
     gone = {
         (item.action.record.start, item.action.index if isinstance(item.action, Cut) else -1)
         for item in plan.actions
@@ -153,16 +157,18 @@ def apply(
             receipt.data |= _summary(proposal, written)
             _keep(receipt, proposal, written, home)
             backup = Path(receipt.data["backup"])
-            back_up(proposal.ticket, backup)
             try:
-                late = swap(proposal.ticket, path, file)
+                back_up(proposal.ticket, backup)
+                late = swap(proposal.ticket, path, file, backup)
             except Exception:
                 _finish(receipt, home, FAILED)
                 backup.unlink(missing_ok=True)
                 raise
         receipt.data["carried"] = late.carried
-        _finish(receipt, home, DONE)
-        late.check(backup, proposal.ticket.size, receipt.id)
+        try:
+            _finish(receipt, home, DONE)
+        finally:
+            late.check(backup, proposal.ticket.size, receipt.id)
     return receipt, written
 
 
@@ -189,6 +195,7 @@ def _summary(proposal: Proposal, written: Written) -> dict[str, object]:
         "strategies": proposal.plan.strategies(),
         "tokens_before": proposal.report.tokens,
         "tokens_after": proposal.tokens_after,
+        "base": proposal.report.composition.base,
         "bytes_before": proposal.ticket.size,
         "bytes_after": written.size,
         "digest_before": written.digest_before,

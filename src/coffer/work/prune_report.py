@@ -91,6 +91,7 @@ def as_json(proposal: Proposal, written: Written, receipt: Receipt | None) -> di
             for share in shares(proposal)
         ],
         "left_out": proposal.plan.left_out,
+        "limit_reached": proposal.plan.limited,
         "items_before": len(proposal.scene.view.items),
         "items_after": len(proposal.scene.view.items) - _gone(proposal),
         "cache": {

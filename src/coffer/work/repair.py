@@ -12,7 +12,7 @@ from typing import IO
 from coffer.core.repair import Fix, fixes, keeps_all
 from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
-from coffer.errors import AgentNotPrunable, FileMoved, LawBroken
+from coffer.errors import AgentNotPrunable, FileMoved, LawBroken, NotAFile
 from coffer.store.db import DONE, Receipt, begun, database, save
 from coffer.store.home import Home
 from coffer.work.read import Opened, opened
@@ -38,6 +38,8 @@ def repair(session: Opened, home: Home, places: Places, now: datetime | None = N
     if session.agent.name != "claude":
         raise AgentNotPrunable(session.agent.title)
     ticket = Ticket.of_source(session.source)
+    if ticket.path.suffix == ".zst" or ticket.size != session.source.size:
+        raise NotAFile(str(ticket.path), "a compressed file, which Coffer only reads")
     ticket.check()
     found = fixes(session.transcript, session.source.read, _removed(home, ticket.path))
     if not found:
@@ -60,11 +62,13 @@ def repair(session: Opened, home: Home, places: Places, now: datetime | None = N
                 save(connection, receipt)
             backup = Path(str(receipt.data["backup"]))
             back_up(ticket, backup)
-            late = swap(ticket, path, file)
+            late = swap(ticket, path, file, backup)
         receipt.status, receipt.data["carried"] = DONE, late.carried
-        with refusals(home.root), database(home) as connection:
-            save(connection, receipt)
-        late.check(backup, ticket.size, receipt.id)
+        try:
+            with refusals(home.root), database(home) as connection:
+                save(connection, receipt)
+        finally:
+            late.check(backup, ticket.size, receipt.id)
     return Repaired(found, receipt)
 
 

@@ -31,7 +31,10 @@ def undo(receipt: Receipt, home: Home, places: Places, now: datetime | None = No
         home.make(home.locks)
     with locked(home.locks, path):
         ticket = _ticket(path, receipt)
-        if not _is_written(ticket, receipt) and _is_original(ticket, receipt):
+        if _is_original(ticket, receipt) and (
+            int(receipt.data["bytes_before"]) > int(receipt.data["bytes_after"])  # the longer match says more
+            or not _is_written(ticket, receipt)
+        ):
             return _close(receipt, home, "the file is as it was; nothing to bring back")
         with open_source(ticket.path) as source:
             require_rest(CLAUDE.about(source.head(), source.tail()), ticket, places)
@@ -44,12 +47,14 @@ def undo(receipt: Receipt, home: Home, places: Places, now: datetime | None = No
             with refusals(home.root), database(home) as connection:
                 save(connection, done)
             back_up(ticket, kept)
-            late = swap(ticket, new, file)
+            late = swap(ticket, new, file, kept)
         receipt.status, done.status, done.data["carried"] = UNDONE, DONE, late.carried
-        with refusals(home.root), database(home) as connection:
-            save(connection, receipt)
-            save(connection, done)
-        late.check(kept, ticket.size)
+        try:
+            with refusals(home.root), database(home) as connection:
+                save(connection, receipt)
+                save(connection, done)
+        finally:
+            late.check(kept, ticket.size)  # says more than what the store may have to say
     return done
 
 
@@ -57,7 +62,8 @@ def _ticket(path: Path, receipt: Receipt) -> Ticket:
     try:
         return Ticket.of(path)
     except OSError as error:
-        raise PrunedContentMissing(f"Receipt {receipt.id}", str(path), str(error)) from error
+        why = f"{(error.strerror or str(error)).lower()}; the original lies at {receipt.data['backup']}"
+        raise PrunedContentMissing(f"Receipt {receipt.id}", str(path), why) from error
 
 
 def _is_written(ticket: Ticket, receipt: Receipt) -> bool:
@@ -135,7 +141,8 @@ def _carried(receipt: Receipt, original: Source, current: Source) -> int:
         return min(int(receipt.data["carried"]), original.size - before)
     most = min(original.size - before, current.size - after)  # killed in between: what both begin with
     late, appended = original.read(before, before + most), current.read(after, after + most)
-    return next((at for at, pair in enumerate(zip(late, appended, strict=False)) if pair[0] != pair[1]), most)
+    same = next((at for at, pair in enumerate(zip(late, appended, strict=False)) if pair[0] != pair[1]), most)
+    return same if same == most else late.rfind(b"\n", 0, same) + 1  # two lines begin alike: whole ones only
 
 
 def _copy(source: Source, start: int, end: int, file: IO[bytes]) -> str:
