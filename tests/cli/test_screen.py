@@ -253,3 +253,21 @@ def test_interrupting_is_said_in_a_sentence(machine: Machine) -> None:
         pytest.skip("interrupted before the command began")
     assert process.returncode in (0, 130)
     assert b"Traceback" not in said
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_the_list_keeps_ids_and_numbers_whole(machine: Machine, columns: int) -> None:
+    ids = ("019f0a11-2222-4333-8444-555555555555", "019f0a11-2223-4333-8444-555555555555")
+    for number, name in enumerate(ids):
+        made = conversation()
+        made.user("a rather long title that has to give way " * 3, f"t{number}")
+        made.answer(text("yes"), counts=usage(123_400, 10))
+        made.lines = [line.replace(SESSION.encode(), name.encode()) for line in made.lines]
+        put(machine, made, name)
+    done = machine.on_terminal("sessions", columns=columns)
+    shown = STYLE.sub("", done.out)
+    for name in ids:
+        (row,) = [line for line in shown.splitlines() if line.startswith(name[:13])]
+        assert "123.4K" in row
+        assert "62%" in row
+        assert len(row.rstrip()) <= columns

@@ -127,7 +127,9 @@ def main() -> None:
         sys.stdout = None  # it can't be flushed at exit either
         sys.exit(REFUSED)
     except SystemExit:
-        if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):  # click's mark for a reader that has gone
+        if type(sys.stdout).__name__.endswith(
+            "PacifyFlushWrapper"
+        ):  # click's mark for a reader that has gone
             sys.exit(GONE)
         raise
 

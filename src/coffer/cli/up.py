@@ -39,7 +39,7 @@ _SAMPLE = "claude-session.jsonl"
     help="Newest sessions to look at.",
 )
 def command(rows: int) -> None:
-    """Find agents and sessions on this machine, and show what fills the fullest one. Changes nothing.
+    """Find agents and sessions on this machine, and show what fills the fullest of the newest. Changes nothing.
 
     On a machine without sessions it shows a sample session that ships with Coffer, and prunes a copy of it.
     """

@@ -17,8 +17,8 @@ from coffer.core.record import Record
 from coffer.core.shares import shares
 from coffer.core.usage import Measure, WindowMeasure
 from coffer.core.view import View
+from coffer.work.last_prune import last_prune
 from coffer.work.read import Opened
-from coffer.work.receipts import last_prune
 
 _TITLE_LENGTH = 120
 _TITLE_ORDER = ("custom-title", "ai-title", "summary")

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from pathlib import Path
-
 from coffer.disk.machine import machine_id
-from coffer.errors import CofferError, ReceiptForeign, ReceiptNotFound
+from coffer.errors import ReceiptForeign, ReceiptNotFound
 from coffer.store.db import DONE, PREPARED, Receipt, database, receipts
 from coffer.store.home import Home
 
@@ -20,21 +16,6 @@ def all_receipts(home: Home) -> list[Receipt]:
         return []
     with database(home) as connection:
         return receipts(connection)
-
-
-def last_prune(environment: Mapping[str, str], path: Path) -> Receipt | None:
-    """The newest prune of a file that stands; None also where there is no database that could tell."""
-    if not environment.get("HOME") and not environment.get("COFFER_HOME"):
-        return None
-    home = Home.of(environment)
-    if not home.database.exists():
-        return None
-    try:
-        with database(home, write=False) as connection:
-            found = receipts(connection, os.path.realpath(path))
-    except CofferError:
-        return None  # looking at a session needs no database; `coffer receipts` tells what is wrong with it
-    return next((item for item in found if item.kind == "prune" and item.status == DONE), None)
 
 
 def to_undo(home: Home, name: str) -> Receipt:
