@@ -13,7 +13,7 @@ from coffer.core.repair import Fix, fixes, keeps_all
 from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
 from coffer.errors import AgentNotPrunable, FileMoved, LawBroken, NotAFile
-from coffer.store.db import DONE, Receipt, begun, database, save
+from coffer.store.db import DONE, FAILED, Receipt, begun, database, save
 from coffer.store.home import Home
 from coffer.work.read import Opened, opened
 from coffer.work.receipts import all_receipts
@@ -61,8 +61,15 @@ def repair(session: Opened, home: Home, places: Places, now: datetime | None = N
             with refusals(home.root), database(home) as connection:
                 save(connection, receipt)
             backup = Path(str(receipt.data["backup"]))
-            back_up(ticket, backup)
-            late = swap(ticket, path, file, backup)
+            try:
+                back_up(ticket, backup)
+                late = swap(ticket, path, file, backup)
+            except Exception:
+                receipt.status = FAILED
+                with refusals(home.root), database(home) as connection:
+                    save(connection, receipt)
+                backup.unlink(missing_ok=True)
+                raise
         receipt.status, receipt.data["carried"] = DONE, late.carried
         try:
             with refusals(home.root), database(home) as connection:
