@@ -73,14 +73,17 @@ def is_persons_words(item: Item | Context) -> bool:
     """Text or image that stands as the user's own, neither the client's note nor a compaction's summary."""
     if isinstance(item, Context) or item.record is None or item.role != "user":
         return False
-    record = item.record
     return (
         item.kind in ("text", "image", "document")
-        and record.type != "system"
-        and record.origin in ("", "human")
-        and not (record.meta or record.summary or record.returned)
+        and is_persons_record(item.record)
         and not item.block.interruption
     )
+
+
+def is_persons_record(record: Record) -> bool:
+    """Whether a record of the user's side is a person's own: no result, no note of the client's, no summary."""
+    speaks = record.type != "system" and record.origin in ("", "human")
+    return speaks and not (record.meta or record.summary or record.returned)
 
 
 def _label(item: Item) -> str:

@@ -12,7 +12,8 @@ from coffer.core.digest import parse
 from coffer.core.digest_text import DigestUnreadable
 from coffer.core.similar import compare
 from coffer.core.wording import word
-from coffer.errors import DigestBroken, TranscriptMissing, TranscriptUnreadable
+from coffer.errors import DigestBroken
+from coffer.work.lines import reading
 
 _MOST_TEXTS = 64
 
@@ -50,12 +51,8 @@ def check(path: Path) -> dict[str, Any]:
 
     Raises DigestBroken with the line, TranscriptMissing, TranscriptUnreadable. Nothing is written.
     """
-    try:
+    with reading(path):
         text = path.read_bytes().decode("utf-8", "surrogateescape")
-    except FileNotFoundError:
-        raise TranscriptMissing(str(path)) from None
-    except OSError as error:
-        raise TranscriptUnreadable(str(path), (error.strerror or str(error)).lower()) from error
     try:
         digest = parse(text)
     except DigestUnreadable as error:

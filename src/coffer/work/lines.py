@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,17 @@ def read_objects(path: Path, *texts: str) -> Iterator[dict[str, Any]]:
 
     Raises TranscriptMissing, TranscriptUnreadable, LineUnreadable with the line's number.
     """
+    with reading(path), path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield _object(path, number, line, texts)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what the system refuses while a file is read into TranscriptMissing, TranscriptUnreadable."""
     try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield _object(path, number, line, texts)
+        yield
     except FileNotFoundError:
         raise TranscriptMissing(str(path)) from None
     except OSError as error:

@@ -80,7 +80,8 @@ def _is_written(ticket: Ticket, receipt: Receipt) -> bool:
 
 def _is_original(ticket: Ticket, receipt: Receipt) -> bool:
     """Whether the file begins with the bytes that it had before."""
-    return _digest(ticket.path, int(receipt.data["bytes_before"])) == str(receipt.data["digest_before"])
+    size = int(receipt.data["bytes_before"])
+    return ticket.size >= size and _digest(ticket.path, size) == str(receipt.data["digest_before"])
 
 
 def _close(receipt: Receipt, home: Home, why: str) -> Receipt:

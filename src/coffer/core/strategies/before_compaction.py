@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from coffer.core.parts import is_persons_record
 from coffer.core.plan import Drop, Worth
-from coffer.core.record import Boundary, Record
+from coffer.core.record import Boundary
 from coffer.core.scene import Scene
 from coffer.core.transcript import CHAINED
 
@@ -25,12 +26,9 @@ def propose(scene: Scene) -> Iterator[Drop]:
     for record in scene.transcript.records:
         if record.start >= last.start:
             break
-        if _is_spoken(record) or any(block.id in launches for block in record.blocks if block.id):
+        if (record.role == "user" and is_persons_record(record)) or any(
+            block.id in launches for block in record.blocks if block.id
+        ):
             continue
         if record.type in CHAINED and record.start not in live and not record.sidechain:
             yield Drop(record, Worth.NOTHING, "history before a compaction")
-
-
-def _is_spoken(record: Record) -> bool:
-    said = record.role == "user" and record.origin in ("", "human")
-    return said and not (record.returned or record.meta or record.summary)
