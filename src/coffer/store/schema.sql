@@ -27,3 +27,91 @@ CREATE TABLE IF NOT EXISTS blob_refs (
     PRIMARY KEY (hash, receipt)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS blob_refs_by_receipt ON blob_refs (receipt);
+
+-- Human turns that were read: each once, in whatever files it stands. Texts are redacted, and "" where the turn
+-- was not worth a rule.
+CREATE TABLE IF NOT EXISTS turns (
+    id TEXT PRIMARY KEY,         -- of its record
+    agent TEXT NOT NULL,
+    session TEXT NOT NULL,
+    folder TEXT NOT NULL,        -- where the session worked
+    project TEXT NOT NULL,       -- root of the project, "" for none
+    time TEXT NOT NULL,          -- ISO 8601, UTC
+    reliability TEXT NOT NULL,
+    label TEXT NOT NULL,
+    persistence TEXT NOT NULL,   -- session, persistent, or ""
+    certainty TEXT NOT NULL,     -- certain, possible, none
+    confidence REAL NOT NULL,
+    reason TEXT NOT NULL,
+    text TEXT NOT NULL,
+    before TEXT NOT NULL,
+    actions TEXT NOT NULL,       -- JSON: [[tool, target], ...]
+    state TEXT NOT NULL          -- nothing, counted, noticed (in the inbox), answered, rejected
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS turns_by_state ON turns (state, time);
+
+-- How far each transcript was read for human turns.
+CREATE TABLE IF NOT EXISTS heard (
+    path TEXT PRIMARY KEY,
+    inode INTEGER NOT NULL,
+    offset INTEGER NOT NULL,     -- bytes
+    anchor TEXT NOT NULL         -- sha256 of the bytes just before the offset: another file starts anew
+) WITHOUT ROWID;
+
+-- The turns behind a rule; the rule itself stands in its digest file only.
+CREATE TABLE IF NOT EXISTS evidence (
+    turn TEXT NOT NULL,
+    digest TEXT NOT NULL,        -- path of the file
+    rule TEXT NOT NULL,          -- its id there
+    time TEXT NOT NULL,
+    session TEXT NOT NULL,
+    project TEXT NOT NULL,
+    reliability TEXT NOT NULL,
+    label TEXT NOT NULL,
+    certainty TEXT NOT NULL,
+    weight REAL NOT NULL,
+    PRIMARY KEY (turn, digest, rule)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS evidence_by_rule ON evidence (digest, rule);
+
+-- Rule texts that may be delivered from a digest: those that Coffer wrote, and those that the person trusted.
+CREATE TABLE IF NOT EXISTS trusted (
+    digest TEXT NOT NULL,
+    text TEXT NOT NULL,          -- sha256 of the rule text
+    time TEXT NOT NULL,
+    by TEXT NOT NULL,            -- coffer, person
+    PRIMARY KEY (digest, text)
+) WITHOUT ROWID;
+
+-- What an agent, or a program, asked for and only the person may do.
+CREATE TABLE IF NOT EXISTS proposals (
+    id TEXT PRIMARY KEY,
+    time TEXT NOT NULL,
+    by TEXT NOT NULL,
+    verb TEXT NOT NULL,          -- add, edit, promote, trust
+    digest TEXT NOT NULL,
+    arguments TEXT NOT NULL,     -- JSON
+    state TEXT NOT NULL          -- open, accepted, rejected
+) WITHOUT ROWID;
+
+-- One-time tickets with which the agent in the room may word the rule of one human turn.
+CREATE TABLE IF NOT EXISTS tickets (
+    ticket TEXT PRIMARY KEY,     -- sha256 of it: who reads the database can't use it
+    transcript TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    session TEXT NOT NULL,
+    folder TEXT NOT NULL,
+    made TEXT NOT NULL,
+    used TEXT NOT NULL           -- "" until then
+) WITHOUT ROWID;
+
+-- Answers of a configured model, by what was asked, and how often it was asked on a day.
+CREATE TABLE IF NOT EXISTS answers (
+    question TEXT PRIMARY KEY,   -- sha256 of provider, model and prompt
+    answer TEXT NOT NULL,
+    time TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS model_days (
+    day TEXT PRIMARY KEY,        -- UTC
+    calls INTEGER NOT NULL
+) WITHOUT ROWID;
