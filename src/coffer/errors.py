@@ -273,3 +273,54 @@ class ChangedSince(CofferError):
             f"{path} was rewritten since, not only appended to: undoing would lose what was changed. "
             f"Nothing was written. The original lies at {backup}."
         )
+
+
+class DigestElsewhere(CofferError):
+    """A digest behind a link that leads out of its project, or out of the home folder."""
+
+    exit_code = 23
+
+    def __init__(self, path: str, target: str) -> None:
+        super().__init__(
+            f"{path} leads out of its project, to {target}. It is neither read nor written. "
+            "Put the digest itself there, or a link that stays in the project."
+        )
+
+
+class DigestForeign(CofferError):
+    """Something that is no file of a digest's kind, where a digest should be."""
+
+    exit_code = 24
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(f"{path} can't be a digest: it is {what}. It is left alone.")
+
+
+class SettingsBroken(CofferError):
+    """A config.toml that can't be understood or says what can't be meant; it is never written."""
+
+    exit_code = 21
+
+    def __init__(self, path: str, line: int, reason: str) -> None:
+        """line: from 1, 0 where no single one is at fault. reason: one or more sentences."""
+        where = f"{path}, line {line}" if line else path
+        super().__init__(
+            f"{where}: {reason} The file is left alone. Mend it, or move it away to go on with the defaults, "
+            "then try again."
+        )
+
+
+class ModelUnavailable(CofferError):
+    """A configured model that can't be asked, or whose answer can't be taken.
+
+    final: asking again in this run would fail alike. The sentence holds neither the key nor what was asked.
+    """
+
+    exit_code = 22
+
+    def __init__(self, model: str, reason: str, advice: str, *, final: bool = True) -> None:
+        super().__init__(
+            f"The model {model} gave no answer: {reason}. Nothing was changed; what it would have judged is left "
+            f"to the built-in classifier. {advice}"
+        )
+        self.final = final
