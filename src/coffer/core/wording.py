@@ -17,6 +17,7 @@ from coffer.core.classify.spoken import hear
 from coffer.core.phrases import Clause, clauses
 from coffer.core.phrases_abroad import foreign_rule, is_foreign
 from coffer.core.tables import kind_of
+from coffer.core.verbs import BASE
 
 LONGEST_RULE = 220
 LONGEST_SAID = 500
@@ -71,6 +72,12 @@ PERSON = (
     (r"\bmine\b", "the user's"),
 )
 SUBJECT = re.compile(r"\b(?:i|i'm|i'll|i've|i'd|we|we're|we've|us|our|ours|he|she|they)\b", re.IGNORECASE)
+IMPERATIVE = re.compile(
+    rf"(?:please )?(?:always |never |only |don['’]?t |do not |no |before |after |when(?:ever)? |for |in )"
+    rf"|(?:{'|'.join(sorted(BASE))})\b|[\w ,/-]+ (?:must|should|has to|have to|need to|needs to|goes?|belongs?) ",
+    re.IGNORECASE,
+)
+"""How an instruction begins."""
 UNFIT = re.compile(r"[:;]-?[()]|[\x00-\x1f\x7f<>#|]|<!--|…|```|\?")
 
 
@@ -108,11 +115,34 @@ def word(turn: str, before: str, tools: Sequence[str], judged: Judged) -> Worded
         scope=scope,
         trigger=TRIGGERS.get(scope, TRIGGERS["other"]),
         before=_doing(before, tools),
-        after=f'User said "{_shortened(_line(heard.text).replace(chr(34), chr(39)), QUOTED)}"',
+        after=quoted(turn),
         signal=f"The user {judged.reason.split(';')[0]}." if judged.reason and text else "",
         safe=bool(text),
         why=why,
     )
+
+
+def quoted(turn: str) -> str:
+    """What the person said, as `After` quotes it: one line, shortened."""
+    return f'User said "{_shortened(_line(hear(turn).text).replace(chr(34), chr(39)), QUOTED)}"'
+
+
+def own_words(said: str) -> tuple[str, str, str]:
+    """A rule that is the person's own words, its title, and why there is none.
+
+    Only for what was ordered outright. One sentence that is complete without the talk around it; nothing is
+    turned round, so the polarity is the person's.
+    """
+    text = _named(_line(said)).strip(" .!。")
+    loose = BOUND.sub(" ", text)
+    if not text or len(re.findall(r"[.!?;。！？；](?:\s|$)", text)):
+        return "", "", "not one sentence"
+    if POINTING.search(loose) or SUBJECT.search(loose):
+        return "", "", "points at something outside the sentence"
+    if not is_foreign(text) and not IMPERATIVE.match(text):
+        return "", "", "not an instruction"
+    full = "。" if re.search(r"[぀-ヿ一-鿿]", text) else "."
+    return _checked(text[:1].upper() + text[1:] + full, text)
 
 
 def _rule(said: str) -> tuple[str, str, str]:
@@ -245,10 +275,14 @@ def _unsafe(thing: str) -> str:
 
 
 def _doing(before: str, tools: Sequence[str]) -> str:
+    """What the agent had just done: its last words, or its last tool and what that was used on."""
     line = _line(before)
     if line:
         return _shortened(line, QUOTED) if len(line) <= QUOTED else "…" + line[-QUOTED:].lstrip()
-    return f"Used {tools[-1]}" if tools else ""
+    if not tools:
+        return ""
+    name, _, target = _line(tools[-1]).partition(" ")
+    return _shortened(f"Used {name} on {target}" if target else f"Used {name}", QUOTED)
 
 
 def _line(text: str) -> str:

@@ -215,7 +215,7 @@ def _context(before: str, tools: Sequence[str]) -> list[str]:
         names.append("asked")
     else:
         names.append("did")
-    kinds = {tool.split("(")[0] for tool in tools[-6:]}
+    kinds = {re.split(r"[ (]", tool, maxsplit=1)[0] for tool in tools[-6:]}
     if kinds & {"Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch"}:
         names.append("wrote")
     if len(before) > 400:
