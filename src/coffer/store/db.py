@@ -93,7 +93,7 @@ def _opened(home: Home) -> Iterator[sqlite3.Connection]:
 
 
 def _has_tables(connection: sqlite3.Connection) -> bool:
-    row = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'model_days'").fetchone()
+    row = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'deliveries'").fetchone()
     return bool(row[0])
 
 

@@ -115,3 +115,24 @@ CREATE TABLE IF NOT EXISTS model_days (
     day TEXT PRIMARY KEY,        -- UTC
     calls INTEGER NOT NULL
 ) WITHOUT ROWID;
+
+-- What was sent into which context, and whether it was seen to arrive.
+CREATE TABLE IF NOT EXISTS deliveries (
+    id TEXT PRIMARY KEY,
+    time TEXT NOT NULL,          -- ISO 8601 with microseconds, UTC
+    agent TEXT NOT NULL,
+    session TEXT NOT NULL,
+    transcript TEXT NOT NULL,    -- "" for a session without one
+    child TEXT NOT NULL,         -- agent_id of a subagent, or ""
+    event TEXT NOT NULL,         -- SessionStart:startup, UserPromptSubmit ...
+    project TEXT NOT NULL,
+    bundle TEXT NOT NULL,        -- hash of the whole bundle at that time
+    rules TEXT NOT NULL,         -- JSON: ids of the rules that were sent
+    text TEXT NOT NULL,          -- what was sent
+    bytes INTEGER NOT NULL,
+    milliseconds REAL NOT NULL,
+    state TEXT NOT NULL,         -- sent, confirmed, held, missing, unverifiable
+    seen TEXT NOT NULL           -- when it was confirmed, or ""
+);
+CREATE INDEX IF NOT EXISTS deliveries_by_transcript ON deliveries (transcript, time);
+CREATE INDEX IF NOT EXISTS deliveries_by_state ON deliveries (state, time);
