@@ -34,7 +34,8 @@ class Place:
 
     def write(self, text: str, **options: Any) -> None:
         loaded = read(self.path)
-        write(self.path, text, loaded.ticket if loaded else None, self.backup, self.locks, **options)
+        with replace.locked(self.locks, self.path):
+            write(self.path, text, loaded.ticket if loaded else None, self.backup, **options)
 
     def names(self) -> list[str]:
         return sorted(path.name for path in self.root.rglob("*"))
@@ -62,10 +63,18 @@ def test_every_byte_comes_back(place: Place) -> None:
 
 
 def test_the_ticket_of_a_write_is_good_for_the_next(place: Place) -> None:
-    ticket = write(place.path, "one", None, place.backup, place.locks)
-    ticket = write(place.path, "two", ticket, place.own / "b1", place.locks)
-    write(place.path, "three", ticket, place.own / "b2", place.locks)
+    ticket = write(place.path, "one", None, place.backup)
+    ticket = write(place.path, "two", ticket, place.own / "b1")
+    write(place.path, "three", ticket, place.own / "b2")
     assert [(place.own / name).read_text() for name in ("b1", "b2")] == ["one", "two"]
+
+
+def test_a_file_can_not_be_made_to_look_older(place: Place) -> None:
+    place.put(b"old")
+    os.utime(place.path, (1, 1))
+    loaded = read(place.path)
+    assert loaded is not None
+    assert loaded.changed > 1_000_000_000
 
 
 def test_mode_stays_and_the_time_of_writing_is_new(place: Place) -> None:
@@ -108,7 +117,7 @@ def test_a_file_that_changed_is_refused(place: Place, change: str) -> None:
         place.put(b"new")
     before = {path: path.read_bytes() for path in place.root.rglob("*") if path.is_file()}
     with pytest.raises(FileMoved):
-        write(place.path, "mine", ticket, place.backup, place.locks)
+        write(place.path, "mine", ticket, place.backup)
     assert {path: path.read_bytes() for path in place.root.rglob("*") if path.is_file()} == before
     assert not place.backup.exists()
 
@@ -259,7 +268,7 @@ def test_a_digest_folder_that_leads_out_is_refused(place: Place) -> None:
     place.path.parent.symlink_to(outside)
     for attempt in (
         lambda: read(place.path),
-        lambda: write(place.path, "x", None, place.backup, place.locks),
+        lambda: write(place.path, "x", None, place.backup),
     ):
         with pytest.raises(DigestElsewhere) as refused:
             attempt()
@@ -275,7 +284,7 @@ def test_a_digest_that_leads_out_is_refused(place: Place) -> None:
     place.path.unlink()
     place.path.symlink_to("../../gone")
     with pytest.raises(DigestElsewhere):
-        write(place.path, "x", None, place.backup, place.locks)
+        write(place.path, "x", None, place.backup)
 
 
 def test_a_loop_of_links_is_refused(place: Place) -> None:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from coffer.disk.replace import Ticket, back_up, beside, locked, refusals
+from coffer.disk.replace import Ticket, back_up, beside, refusals
 from coffer.disk.sync import sync_folder
 from coffer.errors import DigestElsewhere, DigestForeign, FileMoved, TranscriptUnreadable
 
@@ -31,12 +31,14 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 class Loaded:
     """A digest as it was read. path: as asked for. text: decoded so that every byte can be given back.
 
-    ticket: to be shown when it is written; its path is the file itself, links resolved.
+    ticket: to be shown when it is written; its path is the file itself, links resolved. changed: seconds since the
+    epoch, when the file was last written, renamed or given another time: `touch` can't make it older.
     """
 
     path: Path
     text: str
     ticket: Ticket
+    changed: float
 
 
 def read(path: Path) -> Loaded | None:
@@ -62,7 +64,8 @@ def read(path: Path) -> Loaded | None:
         data = _all(descriptor, path)
     finally:
         os.close(descriptor)
-    return Loaded(path, data.decode("utf-8", "surrogateescape"), _ticket(real, found))
+    changed = max(found.st_mtime, found.st_ctime)
+    return Loaded(path, data.decode("utf-8", "surrogateescape"), _ticket(real, found), changed)
 
 
 def _all(descriptor: int, path: Path) -> bytes:
@@ -89,41 +92,38 @@ def within(path: Path) -> Path:
     return Path(real)
 
 
-def write(  # noqa: PLR0913  (a file, what it holds, what it was, and where what it was goes)
-    path: Path, text: str, ticket: Ticket | None, backup: Path, locks: Path, *, private: bool = False
-) -> Ticket:
-    """Write a digest; the ticket of the new file.
+def write(path: Path, text: str, ticket: Ticket | None, backup: Path, *, private: bool = False) -> Ticket:
+    """Write a digest; the ticket of the new file. The digest's lock must be held (`replace.locked`).
 
     ticket: as `read` gave it; None: there was no file. backup: the name that the old bytes get; nothing is there
-    afterwards if there were none. locks: a folder that exists. private: the person's own file, which nobody else
-    may read when it is made. Mode and owner of an old file stay.
-    Raises FileMoved, Busy, DigestElsewhere, WriteFailed: then the file is as it was.
+    afterwards if there were none, or if the write failed. private: the person's own file, which nobody else may
+    read when it is made. Mode and owner of an old file stay.
+    Raises FileMoved, DigestElsewhere, WriteFailed: then the file is as it was.
     """
     real = within(path)
     data = text.encode("utf-8", "surrogateescape")
-    with locked(locks, real):
-        if ticket is None:
-            return _create(real, data, private=private)
-        if ticket.path != real:
-            raise FileMoved(str(path))
-        ticket.check()
-        with beside(ticket) as (new, file):
+    if ticket is None:
+        return _create(real, data, private=private)
+    if ticket.path != real:
+        raise FileMoved(str(path))
+    ticket.check()
+    with beside(ticket) as (new, file):
+        with refusals(real):
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            written = _ticket(real, os.fstat(file.fileno()))
+        back_up(ticket, backup)
+        try:
+            within(path)
+            ticket.check()
             with refusals(real):
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-                written = _ticket(real, os.fstat(file.fileno()))
-            back_up(ticket, backup)
-            try:
-                within(path)
-                ticket.check()
-                with refusals(real):
-                    os.replace(new, real)  # noqa: PTH105  (the call that everything here is about)
-            except BaseException:
-                backup.unlink(missing_ok=True)
-                raise
-        _make_last(real.parent)
-        return written
+                os.replace(new, real)  # noqa: PTH105  (the call that everything here is about)
+        except BaseException:
+            backup.unlink(missing_ok=True)
+            raise
+    _make_last(real.parent)
+    return written
 
 
 def _ticket(real: Path, found: os.stat_result) -> Ticket:
