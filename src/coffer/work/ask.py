@@ -1,0 +1,148 @@
+"""Asking a configured model about a turn or two rules. It may fail; learning goes on without it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeVar
+
+from coffer.core.ask import (
+    LONGEST_ANSWER,
+    MOST_TOKENS,
+    ONCE_MORE,
+    Answered,
+    AnswerUnreadable,
+    classification_prompt,
+    comparison_prompt,
+    inverts,
+    parse_classification,
+    parse_comparison,
+)
+from coffer.core.redact import redact
+from coffer.core.settings import Settings
+from coffer.core.similar import Label as Relation
+from coffer.errors import ModelUnavailable, StoreFailed
+from coffer.store.answers import keep_answer, kept_answer, question_of, take_call
+from coffer.store.db import database
+from coffer.store.home import Home
+
+if TYPE_CHECKING:
+    from coffer.models.table import Backend
+
+MOST_FAILURES = 3
+"""Questions in a row that may fail, each for itself, before a run asks no more."""
+
+_Read = TypeVar("_Read")
+
+
+class Asker:
+    """The configured model, with its budget and its kept answers, for one run.
+
+    Every text is redacted before it is asked, and every answer before it is kept. A question that was answered
+    before costs nothing. Whatever goes wrong, the answer is None and `problems` says why, each reason once.
+    Not to be used inside an open `database()` of the same home: it waits for that one to end.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        home: Home,
+        environment: Mapping[str, str],
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """environment: where the key stands. sleep: waits so many seconds. now: the present, aware."""
+        self.problems: list[str] = []
+        self._model, self._home, self._environment = settings.model, home, environment
+        self._sleep, self._now = sleep, now
+        self._made: Backend | None = None
+        self._failures = 0
+
+    @property
+    def on(self) -> bool:
+        """Whether a model is configured at all."""
+        return self._model.provider != "none"
+
+    def classify(self, turn: str, before: str, tools: Sequence[str]) -> Answered | None:
+        """What the model makes of a human turn. before: the agent's last words. tools: names, newest last."""
+        if not self.on:
+            return None
+        turn = redact(turn).text
+
+        def read(answer: str) -> Answered:
+            answered = parse_classification(answer)
+            if answered.rule is not None and inverts(turn, answered.rule):
+                raise AnswerUnreadable("its rule forbids what the person asked for")
+            return answered
+
+        names = [redact(name).text for name in tools]
+        return self._asked(classification_prompt(turn, redact(before).text, names), read)
+
+    def compare(self, a: str, b: str) -> Relation | None:
+        """DUPLICATE, DISTINCT or CONTRADICTORY."""
+        if not self.on:
+            return None
+        return self._asked(comparison_prompt(redact(a).text, redact(b).text), parse_comparison)
+
+    def _asked(self, prompt: str, read: Callable[[str], _Read]) -> _Read | None:
+        question = question_of(self._model.provider, self._model.model, prompt)
+        try:
+            with database(self._home) as connection:
+                kept = kept_answer(connection, question)
+            if kept is not None:
+                return read(kept)
+            if self._failures >= MOST_FAILURES:
+                return None
+            return self._answered(question, prompt, read)
+        except AnswerUnreadable as error:
+            self._tell(
+                f"An answer of the model {self._model.model} could not be taken: {error}. The turn is left to the "
+                "built-in classifier."
+            )
+        except ModelUnavailable as error:
+            self._failures += MOST_FAILURES if error.final else 1
+            self._tell(str(error))
+        except StoreFailed as error:
+            self._failures = MOST_FAILURES  # what can't be counted isn't asked
+            self._tell(str(error))
+        return None
+
+    def _answered(self, question: str, prompt: str, read: Callable[[str], _Read]) -> _Read:
+        """A fresh answer; one that can't be read is asked for once more, and the second one is kept as it is."""
+        model = self._backend()
+        answer = self._clean(model.ask(prompt, MOST_TOKENS))
+        try:
+            read(answer)
+        except AnswerUnreadable:
+            answer = self._clean(model.ask(prompt + ONCE_MORE, MOST_TOKENS))
+        self._failures = 0
+        with database(self._home) as connection:
+            keep_answer(connection, question, answer, self._now())
+        return read(answer)
+
+    def _clean(self, answer: str) -> str:
+        return redact(answer).text[: LONGEST_ANSWER + 1]  # in this order: half a secret looks like none
+
+    def _backend(self) -> Backend:
+        if self._made is None:
+            from coffer.models.table import backend  # noqa: PLC0415  (only a configured model needs it)
+
+            self._made = backend(self._model, self._environment, self._spend, self._sleep)
+        return self._made
+
+    def _spend(self) -> None:
+        """Count a request before it is made. Raises ModelUnavailable where the day has none left."""
+        with database(self._home) as connection:
+            taken = take_call(connection, self._now(), self._model.calls_a_day)
+        if not taken:
+            raise ModelUnavailable(
+                self._model.model,
+                f"the {self._model.calls_a_day} requests of this day (UTC) are used up",
+                "`model.calls_a_day` sets how many there are.",
+            )
+
+    def _tell(self, problem: str) -> None:
+        if problem not in self.problems:
+            self.problems.append(problem)
