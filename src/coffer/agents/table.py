@@ -8,6 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from coffer.agents import claude, claude_about, codex, codex_about
+from coffer.agents.claude_turns import ClaudeListener
+from coffer.agents.codex_turns import CodexListener
 from coffer.core import parts, rollout, usage
 from coffer.core import view as claude_view
 from coffer.core.composition import Mark, Part
@@ -16,6 +18,7 @@ from coffer.core.items import Item
 from coffer.core.json_lines import Oddity
 from coffer.core.record import Record
 from coffer.core.transcript import About, Transcript
+from coffer.core.turn import Listener
 from coffer.core.usage import Measure, WindowMeasure
 from coffer.core.view import View
 
@@ -25,7 +28,8 @@ class Agent(Struct, frozen=True):
 
     translate: a line and its offset → records. view: what a resume sends. content: an item and its line → the
     block as sent. measure, window, marks: tokens now, the window, and which requests are counted.
-    about: the first and last lines of a transcript → what they say of the session.
+    about: the first and last lines of a transcript → what they say of the session. listener: a new hearer of
+    one file's human turns.
     """
 
     name: str
@@ -37,6 +41,7 @@ class Agent(Struct, frozen=True):
     window: Callable[[Transcript, View, Mapping[str, str]], WindowMeasure]
     marks: Callable[[View, Sequence[Part]], list[Mark]]
     about: Callable[[bytes, bytes], About]
+    listener: Callable[[], Listener]
 
 
 def _claude_marks(view: View, found: Sequence[Part]) -> list[Mark]:
@@ -65,6 +70,7 @@ CLAUDE = Agent(
     _claude_window,
     _claude_marks,
     claude_about.about,
+    ClaudeListener,
 )
 CODEX = Agent(
     "codex",
@@ -76,6 +82,7 @@ CODEX = Agent(
     _codex_window,
     lambda view, found: rollout.marks_of(found, view.branch.records),
     codex_about.about,
+    CodexListener,
 )
 AGENTS = {agent.name: agent for agent in (CLAUDE, CODEX)}
 
