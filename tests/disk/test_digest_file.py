@@ -12,7 +12,7 @@ import pytest
 
 from coffer.disk import digest_file as module
 from coffer.disk import replace
-from coffer.disk.digest_file import LARGEST, read, write
+from coffer.disk.digest_file import LARGEST, read, remove, write
 from coffer.disk.project import digest_file
 from coffer.errors import Busy, CofferError, DigestElsewhere, DigestForeign, FileMoved, WriteFailed
 
@@ -161,6 +161,20 @@ def test_the_lock_is_one_a_digest(place: Place) -> None:
     with replace.locked(place.locks, place.path), pytest.raises(Busy):
         place.write("new")
     place.write("new")
+
+
+def test_a_digest_is_taken_away_and_kept(place: Place) -> None:
+    place.put(b"old")
+    loaded = read(place.path)
+    assert loaded is not None
+    place.put(b"new!")
+    with pytest.raises(FileMoved):
+        remove(place.path, loaded.ticket, place.backup)
+    loaded = read(place.path)
+    assert loaded is not None
+    remove(place.path, loaded.ticket, place.backup)
+    assert (read(place.path), place.backup.read_bytes()) == (None, b"new!")
+    assert place.names() == []
 
 
 # --- a full disk, and folders that may not be written

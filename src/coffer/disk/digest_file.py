@@ -126,6 +126,29 @@ def write(path: Path, text: str, ticket: Ticket | None, backup: Path, *, private
     return written
 
 
+def remove(path: Path, ticket: Ticket | None, backup: Path) -> None:
+    """Take away a digest, and its folder if nothing else is in it; `backup` has its bytes. The lock must be held.
+
+    Raises FileMoved, DigestElsewhere, WriteFailed: then the file is as it was.
+    """
+    real = within(path)
+    if ticket is None:
+        return
+    if ticket.path != real:
+        raise FileMoved(str(path))
+    ticket.check()
+    back_up(ticket, backup)
+    try:
+        ticket.check()
+        with refusals(real):
+            real.unlink()
+    except BaseException:
+        backup.unlink(missing_ok=True)
+        raise
+    _make_last(real.parent)
+    _remove_empty(path.parent)
+
+
 def _ticket(real: Path, found: os.stat_result) -> Ticket:
     return Ticket(real, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
