@@ -42,10 +42,24 @@ def test_what_was_revoked_can_be_put_back(store: sqlite3.Connection) -> None:
     trust.grant(store, ONE, [TEXT], "person")
     trust.write(store, ONE, [trust.key("other")])
     before = trust.rows(store, ONE)
-    gone = trust.revoke(store, ONE)
+    gone = trust.forget(store, ONE)
     assert (gone, trust.rows(store, ONE)) == (before, {})
     trust.grant_keys(store, ONE, gone)
     assert trust.rows(store, ONE) == before
+
+
+def test_a_text_is_revoked_by_its_words(store: sqlite3.Connection) -> None:
+    trust.grant(store, ONE, [TEXT, "other"], "coffer")
+    assert trust.revoke(store, ONE, [TEXT, "unknown"]) == {trust.key(TEXT): "coffer"}
+    assert trust.trusted(store, ONE) == {trust.key("other")}
+
+
+def test_what_was_only_seen_is_neither_known_nor_trusted(store: sqlite3.Connection) -> None:
+    trust.see(store, ONE, [trust.key(TEXT)])
+    assert trust.known(store, ONE) | trust.trusted(store, ONE) == set()
+    trust.grant(store, ONE, [TEXT], "person")
+    trust.see(store, ONE, [trust.key(TEXT)])
+    assert trust.trusted(store, ONE) == {trust.key(TEXT)}
 
 
 def test_a_database_from_before_trust_knows_nothing(store: sqlite3.Connection) -> None:
