@@ -85,11 +85,16 @@ queued_decoder = msgspec.json.Decoder(Queued)
 _payload_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
+_PROGRAMS = ("sdk", "mcp", "claude-code-github-action", "remote_trigger")
+"""How entrypoints begin behind which no person sits."""
+
+
 def is_persons(line: Line) -> bool:
     """Whether a person sent the record, as far as its own marks say.
 
     Programs that use the client (`claude -p`, the SDKs) write entrypoint sdk-… and promptSource sdk; the
     desktop application writes promptSource sdk too, and origin human for what was typed (2.1.205 to 2.1.229).
+    A suggestion of the client that was accepted holds the client's words.
     """
     kind = line.origin.kind if line.origin is not None else None
     made = (
@@ -100,8 +105,8 @@ def is_persons(line: Line) -> bool:
         line.is_synthetic,
         memoryview(line.plan_content).nbytes > len("null"),
         kind not in (None, "human"),
-        (line.entrypoint or "").startswith("sdk"),
-        line.prompt_source == "system",
+        (line.entrypoint or "").startswith(_PROGRAMS),
+        line.prompt_source in ("system", "suggestion_accepted"),
         line.prompt_source == "sdk" and kind != "human",
     )
     return not any(made)

@@ -32,6 +32,7 @@ from coffer.core.turn import (
     INTERRUPTED,
     REJECTED,
     TYPED,
+    Action,
     Place,
     Turn,
     action,
@@ -70,6 +71,7 @@ class ClaudeListener:
         self._echoes: set[str] = set()
         self._delivered: dict[str, None] = {}
         self._questions: dict[str, list[Question]] = {}
+        self._calls: dict[str, Action] = {}
         self._attaches = False
         self._queue: deque[tuple[str, str]] = deque()
         self._taken: list[tuple[str, str, Place]] = []
@@ -140,7 +142,8 @@ class ClaudeListener:
                 said = string(part.text)
                 place = place.heard(said) if said.strip() else place
             elif part.type == "tool_use":
-                place = place.acted(action(part.name, target_of(part.input)))
+                self._calls[part.id] = call = action(part.name, target_of(part.input))
+                place = place.acted(call)
                 if part.name == "AskUserQuestion":
                     self._questions[part.id] = questions(bytes(part.input))
         return place
@@ -150,6 +153,7 @@ class ClaudeListener:
     ) -> tuple[list[Turn], Place]:
         turns: list[Turn] = []
         said: list[str] = []
+        persons = is_persons(line)
         for part in parts(message.content):
             if part.type == "text":
                 text = string(part.text)
@@ -159,16 +163,19 @@ class ClaudeListener:
                     said.append(text)
             elif part.type == "tool_result":
                 answer = self._result(line, part)
+                call = self._calls.pop(part.tool_use_id, None)
+                if call is not None and answer.how == REJECTED:
+                    place = place.refused(call)
                 if answer.how == INTERRUPTED:
                     place = place.stopped()
-                elif answer.words:
+                elif answer.words and persons:
                     answer = answer._replace(nth=len(turns))
                     found, place = self._turn(line, place, answer, start, end)
                     turns += found
         if any(MARKER in text for text in said):
             self._deliver(said)
             return turns, place
-        if is_persons(line):
+        if persons:
             words = "\n".join(filter(None, map(own_words, said)))
             if words:
                 found, place = self._turn(line, place, _Said(words, nth=len(turns)), start, end)
@@ -176,18 +183,15 @@ class ClaudeListener:
         return turns, place
 
     def _result(self, line: Line, part: Part) -> _Said:
-        """What the person said with a result, how, and the question that it answers."""
+        """What the person said with a result: with a refusal, or in answer to a question."""
         asked = self._questions.pop(part.tool_use_id, None)
-        raw = bytes(memoryview(part.content)[:_LONGEST_REFUSAL])
-        if asked is not None or b'"answers"' in bytes(memoryview(line.tool_use_result)[:_LONGEST_REFUSAL]):
-            answered = typed_answers(text_of(part.content), bytes(line.tool_use_result), asked or [])
-            if answered.words or _REFUSED.encode() not in raw:
-                return _Said(answered.words, asked=answered.asked)
-        if _REFUSED.encode() not in raw:
+        refused = _REFUSED.encode() in bytes(memoryview(part.content)[:_REFUSAL_HEAD])
+        if not refused and asked is None and not _holds_questions(line):
             return _Said("")
         text = text_of(part.content)
-        if _REFUSED not in text[:_REFUSAL_HEAD]:
-            return _Said("")  # a file or log that quotes a refusal
+        if not refused:
+            answered = typed_answers(text, bytes(line.tool_use_result), asked or [])
+            return _Said(answered.words, asked=answered.asked)
         words = text.partition(_SAID)[2].split(_NOTE, 1)[0].strip()
         if not words:
             return _Said("", INTERRUPTED)
@@ -198,7 +202,7 @@ class ClaudeListener:
         raw = bytes(line.attachment)
         if _BUNDLE in raw:
             self._deliver(attached_texts(raw))
-        if b'"queued_command"' not in raw[:_KIND_HEAD] and b'"queued_command"' not in raw:
+        if b'"queued_command"' not in raw:
             return [], place
         try:
             queued = queued_decoder.decode(raw)
@@ -236,6 +240,8 @@ class ClaudeListener:
         """
         turns: list[Turn] = []
         taken, self._taken = self._taken, []
+        if not is_persons(line):
+            return turns
         for when, text, place in taken:
             made = msgspec.structs.replace(line, uuid=f"queue-{digest(when, text)}", timestamp=when)
             turns += self._turn(made, place, _Said(own_words(text)), start, end)[0]
@@ -270,6 +276,9 @@ class ClaudeListener:
         return [turn], behind
 
 
-_LONGEST_REFUSAL = 1 << 16
-_REFUSAL_HEAD = 120
-_KIND_HEAD = 64
+_REFUSAL_HEAD = 200
+"""Bytes at whose beginning a refusal says so; what quotes one further down is a file or a log."""
+
+
+def _holds_questions(line: Line) -> bool:
+    return bytes(memoryview(line.tool_use_result)[:12]) == b'{"questions"'

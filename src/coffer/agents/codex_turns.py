@@ -38,6 +38,8 @@ class _Payload(Struct, gc=False):
     originator: str | None = None
     source: Raw = Raw(b"")
     turn_id: str | None = None
+    reason: str | None = None
+    num_turns: int = 0
     turn_attribution: _Attribution | None = None
     replacement_history: Raw = Raw(b"")
     internal_chat_message_metadata_passthrough: _Passthrough | None = None
@@ -89,6 +91,7 @@ class CodexListener:
 
     def __init__(self) -> None:
         self._place = self._earlier = Place()
+        self._above: list[Place] = []
         self._ids: set[str] = set()
         self._echoes: set[str] = set()
         self._delivered: dict[str, None] = {}
@@ -153,8 +156,11 @@ class CodexListener:
             self._turn_id = payload.turn_id or ""
             said = payload.turn_attribution
             self._trigger = said.turn_trigger if said is not None else None
-        elif payload.type == "turn_aborted":
+        elif payload.type == "turn_aborted" and payload.reason in (None, "interrupted"):
             self._place = self._place.stopped()
+        elif payload.type == "thread_rolled_back" and 0 < payload.num_turns <= len(self._above):
+            self._place = self._earlier = self._above[-payload.num_turns]
+            del self._above[-payload.num_turns :]
 
     def _call(self, raw: bytes, start: int) -> None:
         for record in codex.translate(raw, start):
@@ -185,6 +191,7 @@ class CodexListener:
     def _turn(self, line: _Line, payload: _Payload, words: str, start: int, end: int) -> list[Turn]:
         place, time = self._place, line.timestamp or ""
         echo = place.echo_of(words)
+        self._above.append(place)
         self._place = self._earlier = place.spoke(words)
         name = self._name(payload, words, place, time)
         if name in self._ids or echo in self._echoes:

@@ -93,6 +93,11 @@ class Place:
         """After a call."""
         return replace(self, actions=(*self.actions[1 - MOST_ACTIONS :], done), fresh=False)
 
+    def refused(self, call: Action) -> Place:
+        """After a call that the person refused: it is the last action, whichever call came after it."""
+        others = tuple(each for each in self.actions if each != call)
+        return replace(self, actions=(*others[1 - MOST_ACTIONS :], call))
+
     def stopped(self) -> Place:
         """After an interruption."""
         return replace(self, interrupted=True)
