@@ -39,7 +39,6 @@ from coffer.core.rule import (
     Weights,
     Wording,
     confidence,
-    goes_global,
     is_hard,
 )
 
@@ -449,14 +448,6 @@ def test_confidence_is_a_share_and_knows_no_order(turns: list[Evidence], shuffle
     assert 0 <= sure < 1
     assert confidence(mixed, NOW, Weights()) == sure
     assert confidence(turns, NOW + timedelta(days=30), Weights()) <= sure
-
-
-def test_a_rule_for_everywhere_goes_global_after_two_projects() -> None:
-    here, there = turn("a", project="one"), turn("b", project="two")
-    lasting = replace(rule(evidence=(here, there)), persistence="persistent")
-    assert goes_global(lasting)
-    assert not goes_global(replace(lasting, evidence=(here, here)))
-    assert not goes_global(replace(lasting, persistence="session"))
 
 
 # --- laws

@@ -24,7 +24,7 @@ _MARKS = {Level.FATAL: ("✗", "red"), Level.WARNING: ("!", "yellow"), Level.NOR
 @session_argument
 @click.option("--fix", is_flag=True, help="Repair what can be repaired without loss; undo with the receipt.")
 @click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
-def command(session: str, fix: bool, as_machine: bool) -> None:  # noqa: FBT001
+def command(session: str, fix: bool, as_machine: bool) -> None:
     """Tell what is odd in a transcript, and what each oddity means for a resume.
 
     Changes nothing without --fix. Exit code 0: a resume loses nothing. 1: something is lost or changed, or the

@@ -1,112 +1,41 @@
-"""`coffer digest`: judge what a person said, compare rules, check a digest file. Nothing here writes."""
+"""`coffer digest`: the person's rules."""
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import click
 
-from coffer.cli import plain
-from coffer.work.digest import check, judge, relate, tools_of
-from coffer.work.lines import read_objects
+from coffer.cli.lazy import LazyGroup
 
-_FILE = click.Path(path_type=Path, allow_dash=True)
-_REFUSED = 1
+COMMANDS: dict[str, tuple[str, str]] = {
+    "show": ("coffer.cli.digest_show:show", "List the rules of this project and your own."),
+    "inbox": (
+        "coffer.cli.digest_inbox",
+        "Decide what was noticed: accept, edit, merge or reject, one key each.",
+    ),
+    "why": ("coffer.cli.digest_show:why", "Show the turns behind a rule, and what happened to it."),
+    "learn": ("coffer.cli.digest_learn", "Learn from sessions; --dry-run shows what would be learned."),
+    "add": ("coffer.cli.digest_verbs:add", "Add a rule; it is active at once."),
+    "edit": ("coffer.cli.digest_verbs:edit", "Word a rule anew."),
+    "promote": ("coffer.cli.digest_verbs:promote", "Make a rule active, or with --hard a hard one."),
+    "demote": ("coffer.cli.digest_verbs:demote", "Take a rule out of delivery; it waits in pending."),
+    "upvote": ("coffer.cli.digest_verbs:upvote", "One more for a rule."),
+    "downvote": ("coffer.cli.digest_verbs:downvote", "One less for a rule; at nought it is deleted."),
+    "remove": ("coffer.cli.digest_verbs:remove", "Delete a rule."),
+    "merge": ("coffer.cli.digest_verbs:merge", "Let one rule take over what another has counted."),
+    "check": ("coffer.cli.digest_judge:check_command", "Tell whether a digest file can be understood."),
+    "classify": ("coffer.cli.digest_judge:classify_command", "Say what a turn is: a correction, or not."),
+    "compare": (
+        "coffer.cli.digest_judge:compare_command",
+        "Say whether two rules are the same, or opposites.",
+    ),
+}
 
 
-@click.group()
+@click.group(cls=LazyGroup, table=COMMANDS)
 def command() -> None:
-    """Corrections become rules: so far the judgements, on what you hand over. Nothing is learned or written yet."""
+    """Your rules: corrections that you would not say twice, in a Markdown file that you may edit.
 
-
-@command.command("classify")
-@click.argument("turn", required=False)
-@click.option("--before", default="", metavar="TEXT", help="What the agent had just said or done.")
-@click.option("--tool", "tools", multiple=True, metavar="NAME", help="A tool it had just used; repeatable.")
-@click.option(
-    "--jsonl", type=_FILE, metavar="FILE", help='{"id", "before", "tools", "turn"} a line, - for stdin.'
-)
-@click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
-def classify_command(
-    turn: str | None,
-    before: str,
-    tools: tuple[str, ...],
-    jsonl: Path | None,
-    as_machine: bool,  # noqa: FBT001
-) -> None:
-    """Say what a person's TURN is: a correction, a preference, a wish for this once, or none of these.
-
-    *certain* may count as evidence for a rule by itself, *possible* only asks. The rule is what it would say, where
-    that can be worded safely. The number is how sure the label is, 1 for entirely.
+    A project's rules stand in its .cozempic/behavioral-digest.md, those for all projects in
+    ~/.cozempic/behavioral-digest.md. What you order or accept is a rule at once, else what was seen three times.
+    Every change has a receipt: `coffer undo` takes it back.
     """
-    if (turn is None or not turn.strip()) == (jsonl is None):
-        raise click.UsageError("Give either a TURN, which is not empty, or --jsonl FILE.")
-    if jsonl is not None:
-        _answer(
-            {"id": said.get("id")}
-            | judge(said["turn"], _text(said.get("before")), tools_of(said.get("tools")))
-            for said in read_objects(_path(jsonl), "turn")
-        )
-        return
-    found = judge(turn or "", before, tools)
-    if as_machine:
-        click.echo(json.dumps(found, indent=2))
-        return
-    click.echo(f"{found['label']}, {found['certainty']} ({found['confidence']:.2f}): {found['reason']}")
-    if found["rule"]:
-        click.echo(plain.visible(f"Rule ({found['scope']}, {found['persistence']}): {found['rule']}"))
-
-
-@command.command("compare")
-@click.argument("a", required=False)
-@click.argument("b", required=False)
-@click.option("--jsonl", type=_FILE, metavar="FILE", help='{"id", "a", "b"} a line, - for stdin.')
-@click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
-def compare_command(a: str | None, b: str | None, jsonl: Path | None, as_machine: bool) -> None:  # noqa: FBT001
-    """Say whether rules A and B are DUPLICATE, DISTINCT or CONTRADICTORY."""
-    if (b is None) == (jsonl is None) or (a is not None and jsonl is not None):
-        raise click.UsageError("Give either two rules or --jsonl FILE.")
-    if jsonl is not None:
-        _answer(
-            {"id": said.get("id")} | relate(said["a"], said["b"])
-            for said in read_objects(_path(jsonl), "a", "b")
-        )
-        return
-    found = relate(a or "", b or "")
-    click.echo(json.dumps(found, indent=2) if as_machine else f"{found['label']}: {found['reason']}")
-
-
-@command.command("check")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
-def check_command(file: Path, as_machine: bool) -> None:  # noqa: FBT001
-    """Read a digest FILE and tell whether every rule in it can be understood, and what would not be delivered."""
-    found = check(file)
-    if as_machine:
-        click.echo(json.dumps(found, indent=2))
-    else:
-        counts = ", ".join(f"{count} {state}" for state, count in found["rules"].items()) or "none"
-        click.echo(plain.visible(f"{found['path']}: rules: {counts}."))
-        for item in found["refused"]:
-            click.echo(
-                plain.visible(f"line {item['line']}: rule {item['rule']} is not delivered: {item['reason']}")
-            )
-    if found["refused"]:
-        sys.exit(_REFUSED)
-
-
-def _answer(found: Iterator[dict[str, Any]]) -> None:
-    for item in found:
-        click.echo(json.dumps(item))
-
-
-def _path(said: Path) -> Path:
-    return Path("/dev/stdin") if str(said) == "-" else said
-
-
-def _text(said: Any) -> str:
-    return said if isinstance(said, str) else ""

@@ -19,7 +19,7 @@ from coffer.work.gc import RETENTION_DAYS, collect
 )
 @click.option("--apply", "write", is_flag=True, help="Delete. Without this nothing is deleted.")
 @click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
-def command(days: int, write: bool, as_machine: bool) -> None:  # noqa: FBT001
+def command(days: int, write: bool, as_machine: bool) -> None:
     """Delete backups and pruned content of receipts that are old or undone.
 
     A receipt whose backup is gone can no longer be undone; its stubs can no longer be restored.

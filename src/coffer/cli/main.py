@@ -8,10 +8,10 @@ from __future__ import annotations
 import gc
 import io
 import sys
-from importlib import import_module
 
 import click
 
+from coffer.cli.lazy import LazyGroup
 from coffer.errors import CofferError
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -24,11 +24,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "view": ("coffer.cli.view", "Print what the model would be sent after a resume."),
     "check": ("coffer.cli.check", "Tell what is odd in a transcript, and what it means for a resume."),
     "prune": ("coffer.cli.prune", "Make a session smaller: a dry run, or with --apply for real."),
-    "undo": ("coffer.cli.undo", "Bring a pruned file back, byte for byte."),
+    "undo": ("coffer.cli.undo", "Take back what a receipt says."),
     "restore": ("coffer.cli.restore", "Print pruned content by the id in its stub."),
     "receipts": ("coffer.cli.receipts", "List what Coffer wrote."),
     "gc": ("coffer.cli.gc", "Let go of old backups and pruned content."),
-    "digest": ("coffer.cli.digest", "Judge a correction, compare rules, check a digest. Learns nothing yet."),
+    "digest": (
+        "coffer.cli.digest",
+        "Your rules: learn them from your corrections, see, accept and change them.",
+    ),
+    "trust": ("coffer.cli.trust", "Let rule texts that Coffer did not write be delivered."),
     "completion": ("coffer.cli.completion", "Print the completion script of a shell."),
 }
 """Command → module and one line of help; each module has a click command named `command`."""
@@ -37,27 +41,6 @@ REFUSED = 18
 INTERRUPTED = 130
 GONE = 141
 """The reader of our output has gone (`| head`): what a shell says of a program that SIGPIPE ended."""
-
-
-class LazyGroup(click.Group):
-    """A group that imports a command's module only when the command is looked up."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """All commands, in the order of a person's first hour."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of that name."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = import_module(COMMANDS[cmd_name][0]).command
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """The list of commands, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
 
 def _version() -> str:
@@ -69,7 +52,7 @@ def _version() -> str:
         return "not installed"
 
 
-def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:  # noqa: FBT001
+def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
         click.echo(f"coffer {_version()}")
         ctx.exit()
@@ -77,6 +60,7 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
 
 @click.group(
     cls=LazyGroup,
+    table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="SESSION is an id, the unique start of one, a path, or `current`. Exit codes: docs/formats.md.",
 )

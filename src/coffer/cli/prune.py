@@ -31,13 +31,13 @@ from coffer.work.prune_report import as_json
 @click.option("--diff", is_flag=True, help="Show each change of what the model would be sent.")
 @click.option("--apply", "write", is_flag=True, help="Write it. Without this nothing is changed.")
 @click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
-def command(  # noqa: PLR0913  (one parameter an option)
+def command(
     session: str,
     prescription: str,
     protect: tuple[str, ...],
-    diff: bool,  # noqa: FBT001
-    write: bool,  # noqa: FBT001
-    as_machine: bool,  # noqa: FBT001
+    diff: bool,
+    write: bool,
+    as_machine: bool,
 ) -> None:
     """Make a session smaller: show what would go, or with --apply write it.
 

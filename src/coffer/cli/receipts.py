@@ -19,7 +19,7 @@ _WIDE = 100
 @click.command()
 @click.option("--all", "-a", "everything", is_flag=True, help="All receipts, not only the newest.")
 @click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
-def command(everything: bool, as_machine: bool) -> None:  # noqa: FBT001
+def command(everything: bool, as_machine: bool) -> None:
     """List what Coffer wrote: when, where, what it brought, and whether it can still be undone."""
     found = all_receipts(Home.of(World.now().environment))
     shown = found if everything else found[:_SHOWN]
@@ -43,7 +43,7 @@ def command(everything: bool, as_machine: bool) -> None:  # noqa: FBT001
             if "bytes_after" in data
             else ""
         )
-        what = f"{receipt.kind} {data.get('prescription', data.get('undoes', ''))}"
+        what = f"{receipt.kind} {data.get('prescription', data.get('undoes', data.get('verb', '')))}"
         time = receipt.time[5:16].replace("T", " ")
         rows.add_row(receipt.id, time, what, receipt.status, tokens, size, receipt.session[:8])
     screen = console()

@@ -20,7 +20,7 @@ from coffer.work.restore import Restored, restore
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file instead; images too."
 )
 @click.option("--raw", is_flag=True, help="Print the content as it was, also where a terminal would obey it.")
-def command(name: str, out: Path | None, raw: bool) -> None:  # noqa: FBT001
+def command(name: str, out: Path | None, raw: bool) -> None:
     """Print pruned content by the ID that stands in its stub (ten digits; the first few do)."""
     found = restore(Home.of(World.now().environment), name)
     if out is not None:

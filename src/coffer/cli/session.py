@@ -38,7 +38,10 @@ class World:
         return cls(os.environ, Places.of(os.environ), folder)
 
 
-def _complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_sessions(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Ids of sessions, newest first, and `current`."""
     found = [
         item
         for item in find_sessions(World.now().places)
@@ -52,7 +55,9 @@ def _complete(_context: click.Context, _parameter: click.Parameter, incomplete: 
 
 def session_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """The SESSION argument, with completion; without one, `current`."""
-    return click.argument("session", metavar="SESSION", default="current", shell_complete=_complete)(command)
+    return click.argument("session", metavar="SESSION", default="current", shell_complete=complete_sessions)(
+        command
+    )
 
 
 @contextmanager

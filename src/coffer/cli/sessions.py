@@ -34,14 +34,14 @@ _DEFAULT_ROWS = 20
 @click.option("--subagents", is_flag=True, help="List the files of subagents and workflows too.")
 @click.option("--paths", is_flag=True, help="Print only the paths, without reading the sessions.")
 @click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
-def command(  # noqa: PLR0913  (one parameter an option)
-    everything: bool,  # noqa: FBT001
+def command(
+    everything: bool,
     rows: int,
     agent: str | None,
     project: Path | None,
-    subagents: bool,  # noqa: FBT001
-    paths: bool,  # noqa: FBT001
-    as_machine: bool,  # noqa: FBT001
+    subagents: bool,
+    paths: bool,
+    as_machine: bool,
 ) -> None:
     """List sessions: agent, project, title, age, tokens, how full, and whether a client has them open."""
     world = World.now()

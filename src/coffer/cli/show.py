@@ -21,7 +21,7 @@ from coffer.work.report import as_json
 @click.option(
     "--top", default=10, show_default=True, type=click.IntRange(0, 1000), help="Rows of each table."
 )
-def command(session: str, as_machine: bool, top: int) -> None:  # noqa: FBT001
+def command(session: str, as_machine: bool, top: int) -> None:
     """Show what fills a session: tokens by kind, tool, file and record, and what never reaches the model.
 
     SESSION is an id, the unique start of one, a path, or `current` (the default): the session that this

@@ -1,4 +1,4 @@
-"""`coffer undo`: bring a file back."""
+"""`coffer undo`: take back what a receipt says."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from coffer.cli import plain
 from coffer.cli.session import World
 from coffer.store.home import Home
 from coffer.work.receipts import to_undo
-from coffer.work.undo import undo
+from coffer.work.undo_any import undo_any
 
 
 @click.command()
 @click.argument("receipt", required=False, default="")
 @click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
-def command(receipt: str, as_machine: bool) -> None:  # noqa: FBT001
-    """Undo what a receipt says: the file as it was, followed by what was appended since.
+def command(receipt: str, as_machine: bool) -> None:
+    """Take back what a receipt says.
+
+    A transcript is as it was, followed by what was appended since. A digest is as it was, or, if you changed it since,
+    each of its rules that you left alone; what was counted goes back to the inbox.
 
     RECEIPT is the unique start of a receipt's id; without one the last that can be undone.
     """
     world = World.now()
     home = Home.of(world.environment)
     found = to_undo(home, receipt)
-    done = undo(found, home, world.places)
+    done = undo_any(found, home, world.places)
     if as_machine:
         click.echo(
             json.dumps({"undone": found.id, "receipt": done.id, "path": done.path} | done.data, indent=2)
@@ -32,6 +35,11 @@ def command(receipt: str, as_machine: bool) -> None:  # noqa: FBT001
         return
     if done is found:
         click.echo(f"Receipt {found.id}: there was nothing to bring back. The file is as it was.")
+        return
+    if "appended" not in done.data:
+        left = done.data.get("left", ())
+        stays = f" Changed since, and left as they are: {', '.join(left)}." if left else ""
+        click.echo(plain.visible(f"Receipt {found.id} is undone: {done.path}.{stays}"))
         return
     appended = done.data["appended"]
     more = f", and {plain.size(appended)} that were appended since" if appended else ", byte for byte"

@@ -27,7 +27,7 @@ _RULE = 72
 @click.option(
     "--json", "as_machine", is_flag=True, help="Print JSON for programs: one object, its items one a line."
 )
-def command(session: str, model: str, full: bool, as_machine: bool) -> None:  # noqa: FBT001
+def command(session: str, model: str, full: bool, as_machine: bool) -> None:
     """Print what the model would be sent after a resume, without system prompt, tools and the next prompt.
 
     This is a model of the client's own loader, proven against the real client: dead branches, history before

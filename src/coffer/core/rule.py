@@ -213,10 +213,15 @@ def day_of(moment: datetime) -> date:
     return moment.astimezone(UTC).date()
 
 
-def goes_global(rule: Rule) -> bool:
-    """Whether a rule belongs into the person's own file: meant for everywhere and seen in two projects."""
-    projects = {piece.project for piece in rule.evidence if piece.project and piece.certainty == "certain"}
-    return rule.persistence == "persistent" and len(projects) >= 2
+LONGEST_TITLE = 64
+
+
+def title_of(text: str) -> str:
+    """A title for a rule that has none: its first clause, cut at a word."""
+    first = re.split(r"[;.](?:\s|$)", text.strip(), maxsplit=1)[0]
+    if len(first) <= LONGEST_TITLE:
+        return first
+    return first[: LONGEST_TITLE - 1].rsplit(" ", 1)[0] + "…"
 
 
 _HARD_WORDS = re.compile(

@@ -59,6 +59,18 @@ def database(home: Home, *, write: bool = True) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _looked_at(home: Home) -> Iterator[sqlite3.Connection]:
+    with _read_only(home) as connection:
+        if _has_tables(connection):
+            yield connection
+            return
+    with _opened(home):
+        pass  # a database of an older version gets the tables that it lacks
+    with _read_only(home) as connection:
+        yield connection
+
+
+@contextmanager
+def _read_only(home: Home) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(
         f"{home.database.absolute().as_uri()}?mode=ro", timeout=_BUSY_SECONDS, uri=True
     )

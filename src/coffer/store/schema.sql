@@ -98,8 +98,7 @@ CREATE TABLE IF NOT EXISTS proposals (
 CREATE TABLE IF NOT EXISTS tickets (
     ticket TEXT PRIMARY KEY,     -- sha256 of it: who reads the database can't use it
     transcript TEXT NOT NULL,
-    turn TEXT NOT NULL,
-    session TEXT NOT NULL,
+    turn TEXT NOT NULL,          -- its id, or a hash of its words where it stands in no file yet
     folder TEXT NOT NULL,
     made TEXT NOT NULL,
     used TEXT NOT NULL           -- "" until then

@@ -7,7 +7,7 @@ from coffer.errors import ReceiptForeign, ReceiptNotFound
 from coffer.store.db import DONE, PREPARED, Receipt, database, receipts
 from coffer.store.home import Home
 
-UNDOABLE = ("prune", "repair")
+UNDOABLE = ("prune", "repair", "digest", "trust")
 
 
 def all_receipts(home: Home) -> list[Receipt]:

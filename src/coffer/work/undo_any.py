@@ -1,0 +1,44 @@
+"""One undo for every kind of receipt (DESIGN section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from coffer.disk.places import Places
+from coffer.disk.replace import refusals
+from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save
+from coffer.store.home import Home
+from coffer.work import draft, trust
+from coffer.work.undo import undo
+from coffer.work.undo_digest import undo_digest
+
+Undo = Callable[[Receipt, Home, Places, datetime | None], Receipt]
+
+
+def _digest(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
+    return undo_digest(receipt, home, now)
+
+
+def _trust(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
+    done = begun("undo", receipt.agent, receipt.session, Path(receipt.path), now)
+    done.data["undoes"] = receipt.id
+    receipt.status, done.status = UNDONE, DONE
+    with refusals(home.root), database(home) as connection:
+        trust.undo_trust(receipt, connection)
+        save(connection, receipt)
+        save(connection, done)
+    return done
+
+
+UNDO: Mapping[str, Undo] = {"prune": undo, "repair": undo, draft.KIND: _digest, trust.KIND: _trust}
+"""Kind of receipt → what takes it back."""
+
+
+def undo_any(receipt: Receipt, home: Home, places: Places, now: datetime | None = None) -> Receipt:
+    """Take back what a receipt says; the receipt of the undo, or the receipt itself where nothing was left to do.
+
+    Raises what the undo of its kind raises; then nothing changed.
+    """
+    return UNDO[receipt.kind](receipt, home, places, now)
