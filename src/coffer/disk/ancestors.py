@@ -63,6 +63,16 @@ def running_agents() -> list[tuple[str, float]]:
     return found
 
 
+def started(pid: int) -> float | None:
+    """When a process started, in seconds since the epoch; None where there is none, or it can't be told."""
+    import psutil  # noqa: PLC0415  (see above)
+
+    try:
+        return psutil.Process(pid).create_time()
+    except psutil.Error:
+        return None
+
+
 def agent_of(process: object) -> str:
     """Which agent a process (of psutil's) is, "" for none."""
     import psutil  # noqa: PLC0415  (see above)
