@@ -16,6 +16,7 @@ from typing import Literal
 from coffer.core.effective import key
 
 __all__ = [
+    "DELIVERED",
     "By",
     "forget",
     "grant",
@@ -30,7 +31,8 @@ __all__ = [
 ]
 
 By = Literal["coffer", "person", "written", "seen"]
-_DELIVERED = ("coffer", "person")
+DELIVERED: tuple[By, ...] = ("coffer", "person")
+"""Whose word lets a text be delivered."""
 
 
 def rows(connection: sqlite3.Connection, digest: str) -> dict[str, By]:
@@ -46,7 +48,7 @@ def rows(connection: sqlite3.Connection, digest: str) -> dict[str, By]:
 
 def trusted(connection: sqlite3.Connection, digest: str) -> frozenset[str]:
     """Keys of the texts that may be delivered from a digest. digest: its path."""
-    return frozenset(text for text, by in rows(connection, digest).items() if by in _DELIVERED)
+    return frozenset(text for text, by in rows(connection, digest).items() if by in DELIVERED)
 
 
 def known(connection: sqlite3.Connection, digest: str) -> frozenset[str]:
