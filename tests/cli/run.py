@@ -89,6 +89,29 @@ class Machine:
         self._judge(before, said)
         return Done(said.decode("utf-8", "replace").replace("\r\n", "\n"), "", process.returncode)
 
+    def alone(
+        self, *arguments: str, keys: str | None = None, under: tuple[str, ...] = (), **environment: str
+    ) -> Done:
+        """Run `coffer` with no process of ours above it, since the tests may themselves run under an agent.
+
+        keys: what is typed on its terminal; None: it has none. under: what to put before the command. It may
+        change the home.
+        """
+        command = json.dumps([*under, *COMMAND, *arguments])
+        script = Path(__file__).with_name("alone.py")
+        done = subprocess.run(
+            [sys.executable, str(script), command, json.dumps(keys)],
+            cwd=self.folder,
+            env=self.env() | environment,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=_PATIENCE,
+            check=True,
+        )
+        said = Done(**json.loads(done.stdout))
+        assert "Traceback" not in said.out + said.err, said.out + said.err
+        return said
+
     def _judge(self, before: dict[str, tuple[object, ...]], said: bytes) -> None:
         assert b"Traceback" not in said, said.decode("utf-8", "replace")
         assert snapshot(self.home) == before, "a command that only reads changed the home"
