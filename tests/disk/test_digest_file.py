@@ -182,11 +182,16 @@ def test_a_digest_is_taken_away_and_kept(place: Place) -> None:
 
 @pytest.mark.parametrize("call", ["fsync", "link", "replace", "mkdir"])
 @pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize(
+    ("number", "said"), [(errno.ENOSPC, "disk is full"), (errno.EACCES, "denied"), (errno.EROFS, "read-only")]
+)
 def test_what_the_system_refuses_leaves_all_as_it_was(
     place: Place,
     monkeypatch: pytest.MonkeyPatch,
     call: str,
     there: bool,  # noqa: FBT001
+    number: int,
+    said: str,
 ) -> None:
     if there:
         place.put(b"old")
@@ -194,10 +199,10 @@ def test_what_the_system_refuses_leaves_all_as_it_was(
         pytest.skip("not a call of this write")
 
     def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, call, full)
-    with pytest.raises(WriteFailed, match="disk is full"):
+    with pytest.raises(WriteFailed, match=said):
         place.write("new")
     monkeypatch.undo()
     assert place.names() == ([".cozempic", "behavioral-digest.md"] if there else [])
