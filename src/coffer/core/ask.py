@@ -37,6 +37,8 @@ LONGEST_BEFORE = 2000
 """Characters of the turn and of the agent's words that are shown; the middle of a longer text is left out."""
 LONGEST_ANSWER = 8000
 LONGEST_REASON = 300
+LONGEST_WEIGHED = 600
+"""Characters of a turn against which a rule is weighed; that takes time by the square, and words get vague."""
 MOST_TOOLS = 20
 
 
@@ -211,8 +213,8 @@ def parse_comparison(answer: str) -> similar.Label:
 
 
 def inverts(turn: str, rule: str) -> bool:
-    """Whether a model's rule forbids what the person asked for, as far as the words show it."""
-    return similar.compare(turn[:LONGEST_TURN], rule).label == "CONTRADICTORY"
+    """Whether a model's rule forbids what the person asked for, as far as the words of a short turn show it."""
+    return len(turn) <= LONGEST_WEIGHED and similar.compare(turn, rule).label == "CONTRADICTORY"
 
 
 def _lines(answer: str, names: Sequence[str]) -> dict[str, str]:

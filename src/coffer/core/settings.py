@@ -132,10 +132,11 @@ class _Table:
 
     def done(self) -> None:
         """Warn of what nobody asked for."""
+        names = {known.lower(): known for known in self.known}
         for key in self.values:
             if key not in self.known:
-                near = get_close_matches(key, self.known, 1, 0.5)
-                hint = f" Did you mean `{self.name}{near[0]}`?" if near else ""
+                near = get_close_matches(key.lower(), names, 1, 0.5)
+                hint = f" Did you mean `{self.name}{names[near[0]]}`?" if near else ""
                 self.told.warnings.append(
                     f"The setting `{self.name}{_shown(key)}` is not known and has no effect.{hint}"
                 )

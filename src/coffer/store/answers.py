@@ -14,7 +14,7 @@ def question_of(provider: str, model: str, prompt: str) -> str:
 
 
 def kept_answer(connection: sqlite3.Connection, question: str) -> str | None:
-    """The answer that was once given."""
+    """The answer that was once given, "" where none could be read."""
     row = connection.execute("SELECT answer FROM answers WHERE question = ?", (question,)).fetchone()
     return None if row is None else str(row[0])
 

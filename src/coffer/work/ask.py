@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from coffer.core.ask import (
-    LONGEST_ANSWER,
     MOST_TOKENS,
     ONCE_MORE,
     Answered,
@@ -92,14 +91,14 @@ class Asker:
             with database(self._home) as connection:
                 kept = kept_answer(connection, question)
             if kept is not None:
-                return read(kept)
+                return _from_kept(kept, read)
             if self._failures >= MOST_FAILURES:
                 return None
             return self._answered(question, prompt, read)
         except AnswerUnreadable as error:
             self._tell(
-                f"An answer of the model {self._model.model} could not be taken: {error}. The turn is left to the "
-                "built-in classifier."
+                f"An answer of the model {self._model.model} could not be taken: {error}. It is left to "
+                "the built-in classifier."
             )
         except ModelUnavailable as error:
             self._failures += MOST_FAILURES if error.final else 1
@@ -110,20 +109,23 @@ class Asker:
         return None
 
     def _answered(self, question: str, prompt: str, read: Callable[[str], _Read]) -> _Read:
-        """A fresh answer; one that can't be read is asked for once more, and the second one is kept as it is."""
+        """A fresh answer; one that can't be read is asked for once more, and then never again."""
         model = self._backend()
-        answer = self._clean(model.ask(prompt, MOST_TOKENS))
+        answer = redact(model.ask(prompt, MOST_TOKENS)).text
         try:
-            read(answer)
+            found = read(answer)
         except AnswerUnreadable:
-            answer = self._clean(model.ask(prompt + ONCE_MORE, MOST_TOKENS))
+            answer = redact(model.ask(prompt + ONCE_MORE, MOST_TOKENS)).text
+            self._failures = 0
+            self._keep(question, "")  # without its text: whatever it is, it is no answer
+            found = read(answer)
         self._failures = 0
+        self._keep(question, answer)
+        return found
+
+    def _keep(self, question: str, answer: str) -> None:
         with database(self._home) as connection:
             keep_answer(connection, question, answer, self._now())
-        return read(answer)
-
-    def _clean(self, answer: str) -> str:
-        return redact(answer).text[: LONGEST_ANSWER + 1]  # in this order: half a secret looks like none
 
     def _backend(self) -> Backend:
         if self._made is None:
@@ -146,3 +148,9 @@ class Asker:
     def _tell(self, problem: str) -> None:
         if problem not in self.problems:
             self.problems.append(problem)
+
+
+def _from_kept(answer: str, read: Callable[[str], _Read]) -> _Read:
+    if not answer:
+        raise AnswerUnreadable("an earlier asking brought none that could be read")
+    return read(answer)
