@@ -39,7 +39,7 @@ class _Payload(Struct, gc=False):
     source: Raw = Raw(b"")
     turn_id: str | None = None
     reason: str | None = None
-    num_turns: int = 0
+    num_turns: int | None = None
     turn_attribution: _Attribution | None = None
     replacement_history: Raw = Raw(b"")
     internal_chat_message_metadata_passthrough: _Passthrough | None = None
@@ -149,7 +149,7 @@ class CodexListener:
         self._session, self._folder = payload.id or "", payload.cwd or ""
         source = bytes(payload.source)
         self._program = (payload.originator or "").startswith(_PROGRAMS) or source in (b'"exec"', b'"mcp"')
-        self._subagent = b"subagent" in source
+        self._subagent = b'"subagent"' in source or b'"internal"' in source
 
     def _event(self, payload: _Payload) -> None:
         if payload.type == "task_started":
@@ -158,9 +158,11 @@ class CodexListener:
             self._trigger = said.turn_trigger if said is not None else None
         elif payload.type == "turn_aborted" and payload.reason in (None, "interrupted"):
             self._place = self._place.stopped()
-        elif payload.type == "thread_rolled_back" and 0 < payload.num_turns <= len(self._above):
-            self._place = self._earlier = self._above[-payload.num_turns]
-            del self._above[-payload.num_turns :]
+        elif payload.type == "thread_rolled_back" and 0 < (back := payload.num_turns or 0) <= len(
+            self._above
+        ):
+            self._place = self._earlier = self._above[-back]
+            del self._above[-back:]
 
     def _call(self, raw: bytes, start: int) -> None:
         for record in codex.translate(raw, start):
