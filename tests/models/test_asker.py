@@ -49,10 +49,13 @@ def place(tmp_path: Path) -> Home:
 
 def asker_at(server: ScriptedServer, place: Home, dialect: Dialect = OPENAI, **more: Any) -> Asker:
     now: Callable[[], datetime] = more.pop("now", lambda: datetime(2026, 3, 31, 23, 59, tzinfo=UTC))
+    only_kept: bool = more.pop("only_kept", False)
     fields: dict[str, Any] = {"retries": 0, "key_env": "PLOVER_KEY", **more}
     base = server.url + ("" if dialect is ANTHROPIC else "/v1")
     model = Model(**{"provider": dialect.provider, "base_url": base, "model": "plover-1", **fields})
-    return Asker(Settings(model=model), place, {"PLOVER_KEY": KEY}, sleep=Slept(), now=now)
+    return Asker(
+        Settings(model=model), place, {"PLOVER_KEY": KEY}, only_kept=only_kept, sleep=Slept(), now=now
+    )
 
 
 def rows(place: Home, table: str) -> list[tuple[Any, ...]]:
@@ -344,6 +347,19 @@ def test_a_kept_answer_outlives_the_server(place: Home) -> None:
     asker = asker_at(server, place)
     assert asker.classify("another", "", []) is None
     assert asker.classify(TURN, "", []) == TAKEN
+
+
+def test_only_kept_asks_nobody_and_writes_nothing(place: Home) -> None:
+    with serving(OPENAI.says(GOOD)) as server:
+        asker = asker_at(server, place, only_kept=True)
+        assert asker.classify(TURN, "", []) is None
+        assert not place.root.exists()
+        asker_at(server, place).classify(TURN, "", [])
+        before = place.database.read_bytes()
+        assert [asker.classify(turn, "", []) for turn in (TURN, "another")] == [TAKEN, None]
+        assert place.database.read_bytes() == before
+    assert len(server.requests) == 1
+    assert not asker.problems
 
 
 def test_a_broken_database_asks_nobody(place: Home) -> None:

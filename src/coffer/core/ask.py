@@ -132,9 +132,9 @@ ONCE_MORE = (
 
 
 def classification_prompt(turn: str, before: str, tools: Sequence[str]) -> str:
-    """The question about a turn. before: the agent's last words. tools: names of what it used, newest last.
+    """The question about a turn. All texts must be without secrets already.
 
-    All three must be without secrets already.
+    before: the agent's last words. tools: what it used, newest last; the first 80 characters of each are shown.
     """
     used = ", ".join(one_line(name)[:80] for name in tools[-MOST_TOOLS:])
     said = _fitted(before, LONGEST_BEFORE) + (f"\n(tools used: {used})" if used else "")

@@ -43,17 +43,22 @@ class Asker:
     Not to be used inside an open `database()` of the same home: it waits for that one to end.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (two of them only tests set)
         self,
         settings: Settings,
         home: Home,
         environment: Mapping[str, str],
         *,
+        only_kept: bool = False,
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """environment: where the key stands. sleep: waits so many seconds. now: the present, aware."""
+        """environment: where the key stands. sleep: waits so many seconds. now: the present, aware.
+
+        only_kept: nobody is asked and nothing is written; what was not answered before is None.
+        """
         self.problems: list[str] = []
+        self._only_kept = only_kept
         self._model, self._home, self._environment = settings.model, home, environment
         self._sleep, self._now = sleep, now
         self._made: Backend | None = None
@@ -65,7 +70,7 @@ class Asker:
         return self._model.provider != "none"
 
     def classify(self, turn: str, before: str, tools: Sequence[str]) -> Answered | None:
-        """What the model makes of a human turn. before: the agent's last words. tools: names, newest last."""
+        """What the model makes of a human turn. before: the agent's last words. tools: what it used, newest last."""
         if not self.on:
             return None
         turn = redact(turn).text
@@ -88,11 +93,10 @@ class Asker:
     def _asked(self, prompt: str, read: Callable[[str], _Read]) -> _Read | None:
         question = question_of(self._model.provider, self._model.model, prompt)
         try:
-            with database(self._home) as connection:
-                kept = kept_answer(connection, question)
+            kept = self._kept(question)
             if kept is not None:
                 return _from_kept(kept, read)
-            if self._failures >= MOST_FAILURES:
+            if self._only_kept or self._failures >= MOST_FAILURES:
                 return None
             return self._answered(question, prompt, read)
         except AnswerUnreadable as error:
@@ -122,6 +126,12 @@ class Asker:
         self._failures = 0
         self._keep(question, answer)
         return found
+
+    def _kept(self, question: str) -> str | None:
+        if self._only_kept and not self._home.database.exists():
+            return None
+        with database(self._home, write=not self._only_kept) as connection:
+            return kept_answer(connection, question)
 
     def _keep(self, question: str, answer: str) -> None:
         with database(self._home) as connection:
