@@ -23,6 +23,7 @@ BUNDLE = f"{MARKER}\n[BEHAVIORAL CONTRACT]\n{RULE}\n[End of behavioral contract 
 
 def talk(count: int = 3, filler: int = 0) -> Claude:
     made = Claude()
+    made.note("mode", mode="normal")
     made.attachment("hook_additional_context", payload={"content": [BUNDLE], "hookEvent": "SessionStart"})
     for number in range(count):
         made.user(f"Prompt {number}.", f"u{number}")
@@ -91,9 +92,11 @@ def test_the_pieces_that_are_read_do_not_matter(
     assert parts == list(whole.turns)
 
 
+@pytest.mark.parametrize("chunk", [700, 1 << 22])
 def test_a_long_file_is_warmed_up_by_its_end_and_its_bundles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "_CHUNK", chunk)
     monkeypatch.setattr(module, "WARM_UP", 5_000)
     made = talk(40, filler=2_000)
     path = store(tmp_path, made)

@@ -135,7 +135,28 @@ def _warm_up(
 
 
 def _hear_marked(listener: Listener, source: Source, until: int) -> None:
-    """Of the bytes before the warm-up, the first line and those that hold a bundle or end a context."""
-    for line, start in _lines(source, 0, until):
-        if start == 0 or (len(line) < _LONGEST_BUNDLE_LINE and any(mark in line for mark in _MARKS)):
-            listener.hear(line, start)
+    """Of the bytes before the warm-up, the first line and those that hold a bundle or end a context.
+
+    Looked for by the piece: taking every line of a long file apart would cost more than hearing its end.
+    """
+    at, rest = 0, b""
+    while at < until:
+        piece = rest + source.read(at, min(at + _CHUNK, until))
+        start = at - len(rest)
+        at = start + len(piece)
+        whole = piece.rfind(b"\n") + 1
+        for begin, end in _marked(piece, whole, first=start == 0):
+            listener.hear(piece[begin:end], start + begin)
+        rest = piece[whole:] if at - start - whole < _LONGEST_BUNDLE_LINE else b""
+
+
+def _marked(piece: bytes, whole: int, *, first: bool) -> list[tuple[int, int]]:
+    """Where the lines with a mark begin and end, in order, with the first line where it is asked for."""
+    begins = {0} if first and whole else set()
+    for mark in _MARKS:
+        found = piece.find(mark, 0, whole)
+        while found >= 0:
+            begins.add(piece.rfind(b"\n", 0, found) + 1)
+            found = piece.find(mark, piece.find(b"\n", found), whole)
+    lines = [(begin, piece.find(b"\n", begin) + 1) for begin in sorted(begins)]
+    return [(begin, end) for begin, end in lines if end - begin < _LONGEST_BUNDLE_LINE or begin == 0]
