@@ -42,6 +42,7 @@ def test_claude_refusals_permissions_and_interruptions(stage: Stage) -> None:
             "touch the first": [{"text": "I touch.", "tools": [touch["a"]]}, {"text": "Then not."}],
             "touch the second": [{"tools": [touch["b"]]}, {"text": "It is there."}],
             "touch the third": [{"tools": [touch["c"]]}, {"text": "Never seen."}],
+            "take your time": [{"text": "Slowly greeted.", "delay_s": 2}],
             **GREETINGS,
         }
     )
@@ -72,8 +73,17 @@ def test_claude_refusals_permissions_and_interruptions(stage: Stage) -> None:
         pause(1)
         stage.home.wait_status("idle")
         stage.say(screen, "No, please greet the apple.", "Greeted apple")
+        screen.send("Please take your time.")
+        pause(0.8)
+        screen.key("Escape")  # early: the prompt comes back into the input line, and stays in the file
+        pause(1)
+        screen.key("C-u")
+        pause(0.3)
+        stage.say(screen, "Please take your time.", "Slowly greeted")
         screen.exit()
-    found = turns(stage.home.transcripts()[-1])
+    path = stage.home.transcripts()[-1]
+    assert path.read_bytes().count(b'"content":"Please take your time."') == 2
+    found = turns(path)
     assert [(turn.reliability, turn.text) for turn in found] == [
         ("typed", "Please touch the first."),
         ("rejected", "don't make files here"),
@@ -81,6 +91,7 @@ def test_claude_refusals_permissions_and_interruptions(stage: Stage) -> None:
         ("typed", "and write short names"),
         ("typed", "Please touch the third."),
         ("interrupted", "No, please greet the apple."),
+        ("typed", "Please take your time."),
     ]
     assert (found[1].before, found[1].actions) == ("I touch.", (Action("Bash", "touch a.txt"),))
     assert found[5].actions == (Action("Bash", "touch c.txt"),)

@@ -126,11 +126,12 @@ def test_a_file_that_was_replaced_by_a_shorter_one(tmp_path: Path) -> None:
 def test_files_of_subagents_hold_no_turns(tmp_path: Path) -> None:
     made = Claude()
     made.user("Count the files.")
-    assert texts(store(tmp_path, made)) == ["Count the files."]
+    assert texts(store(tmp_path / "subagents" / "project", made)) == ["Count the files."]
     for path in (
         store(tmp_path / SESSION / "subagents", made, "agent-a1"),
         store(tmp_path / SESSION / "subagents" / "workflows" / "wf_1", made, "agent-a2"),
         store(tmp_path, made, "agent-a3"),
+        store(tmp_path / SESSION / "subagents", made, "named-otherwise"),
     ):
         assert hear(path).turns == ()
         assert hear(path).offset == path.stat().st_size

@@ -39,8 +39,8 @@ class Turn:
     the human turn before, oldest first. reliability: typed; rejected (said with a refused call, which then is
     the last action); interrupted (the first words after an interruption). delivered: rule texts of Coffer's
     bundles that the context held. start, end: the bytes of the line in its file, without the newline.
-    echo: equal for the same words said again at the same place of the conversation: after a rewind, or after
-    an interruption (case 46).
+    echo: equal for the same words said again at the same place of one conversation: after a rewind, or after
+    an interruption (case 46). Of two sessions it says nothing: their first words may well be the same.
     """
 
     id: str

@@ -70,8 +70,11 @@ def hear(path: Path, since: int = 0, parents: Mapping[str, Path] | None = None) 
 
 
 def _is_of_subagent(path: Path) -> bool:
-    """Older clients lay a subagent's file beside the session's, newer ones below `subagents`."""
-    return path.name.startswith("agent-") or "subagents" in path.parent.parts
+    """Older clients lay a subagent's file beside the session's, newer ones below `subagents`.
+
+    Folders further up are the person's own: one may well be called so.
+    """
+    return path.name.startswith("agent-") or path.parent.name == "subagents"
 
 
 def _recognise_any(source: Source) -> Agent | None:
