@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coffer.core.dialect import MARKER
+from coffer.core.stub import stub_line
 from coffer.core.turn import LONGEST_BEFORE, MOST_ACTIONS, Action, Place, action, bundle_rules, own_words
 
 BUNDLE = f"""{MARKER}
@@ -39,6 +40,7 @@ NOBODYS = [
     "[Request interrupted by user]",
     "[Request interrupted by user for tool use]",
     "[Image #1]",
+    stub_line("a message, pasted", 12_300, "3f9ac1d2"),
     "[Image: source: /tmp/a.png]",
     "/compact keep the rules",
     "API Error: 500 overloaded",

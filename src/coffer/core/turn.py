@@ -137,7 +137,11 @@ _MADE = (
     "Another Claude session sent a message:",
 )
 """How texts begin that the clients compose (2.1.12 to 2.1.229)."""
-_PLACEHOLDERS = re.compile(r"\[Image(?: #\d+|: [^\]\n]*)\]|\[Request interrupted by user[^\]\n]*\]")
+_PLACEHOLDERS = re.compile(
+    r"\[Image(?: #\d+|: [^\]\n]*)\]|\[Request interrupted by user[^\]\n]*\]|"
+    r"\[coffer: [^\n]*, removed; coffer restore \w+\]"
+)
+"""What stands for an image, an interruption, and what a prune took out (`core.stub`)."""
 _IDE_CONTEXT, _IDE_REQUEST = "# Context from my IDE setup:", "## My request for Codex:"
 
 
