@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +18,20 @@ from bench import peer
 from bench.files import STORE, fresh_copy, made, placed
 from bench.measure import Command, in_turns
 from bench.results import Result, draw, write
-from bench.rows import COFFER, FILE, FLOOR_TIMES, FLOORS, PEER, PYTHON, ROWS, Row
+from bench.rows import COFFER, FILE, FLOOR_TIMES, FLOORS, HOOK, PEER, PYTHON, ROWS, Row
+from coffer.store.home import Home
+from coffer.work.hook_files import write_hook
+
+BUNDLE_BYTES = 9_500
+HOOK_STDIN = {
+    "session_id": "0b7c1a52-6f0e-4a55-9c61-1f0d7d1c9b11",
+    "transcript_path": "/home/dev/.claude/projects/-home-dev-work/0b7c1a52-6f0e-4a55-9c61-1f0d7d1c9b11.jsonl",
+    "cwd": "/home/dev/work",
+    "hook_event_name": "SessionStart",
+    "source": "startup",
+    "model": "claude-opus-4-8[1m]",
+}
+"""What the measured hook is told; it costs the same whatever the transcript's size, which it never opens."""
 
 
 class Bench:
@@ -38,16 +53,18 @@ class Bench:
     def command(self, row: Row, program: str, arguments: tuple[str, ...]) -> Command:
         """The command of one side of a row."""
         environment = self.environment | (peer.QUIET if program == PEER else {})
-        prepare, place = None, Path()
+        prepare, place, stdin = None, Path(), Path(os.devnull)
         if row.file is not None:
             path = made(row.file)
             place = placed(path, self.home)
             if row.changes:
                 place = self.home / ".claude" / "projects" / f"-home-dev-{program}" / place.name
                 prepare = partial(fresh_copy, path, place, self.home)
+        if row.program == HOOK:
+            stdin = self.home / "hook-stdin.json"
         filled = tuple(str(place) if argument == FILE else argument for argument in arguments)
-        exits = row.exits if program == COFFER else (0,)
-        return Command((self.programs[program], *filled), environment, self.home, exits, prepare)
+        exits = row.exits if program == row.program else (0,)
+        return Command((self.programs[program], *filled), environment, self.home, exits, prepare, stdin)
 
     def exists(self, name: str) -> bool:
         """Whether Coffer has a command of that name."""
@@ -59,12 +76,29 @@ class Bench:
         commands = []
         built = not row.needs or self.exists(row.needs)
         if built:
-            commands.append(self.command(row, COFFER, row.arguments))
+            commands.append(self.command(row, row.program, row.arguments))
         if row.against and row.against[0] in self.programs:
             commands.append(self.command(row, row.against[0], row.against[1:]))
         runs = in_turns(commands, row.times)
         ours = runs.pop(0) if built else None
         return Result(row, ours, runs[0] if runs else None)
+
+    @contextmanager
+    def hooked(self) -> Iterator[None]:
+        """Install the hook in the home, with a stand-in for the daemon while the block runs."""
+        home = Home(self.home / ".coffer")
+        write_hook(home, Path(sys.executable))
+        self.programs[HOOK] = str(home.root / "bin" / "coffer-hook")
+        (self.home / "hook-stdin.json").write_text(json.dumps(HOOK_STDIN))
+        script = Path(__file__).with_name("answerer.py")
+        asked = [sys.executable, "-I", "-S", str(script), str(home.root), str(BUNDLE_BYTES)]
+        with subprocess.Popen(asked, stdout=subprocess.PIPE) as answerer:
+            assert answerer.stdout is not None
+            answerer.stdout.readline()
+            try:
+                yield
+            finally:
+                answerer.kill()
 
     def floors(self) -> dict[str, float]:
         """The floors, in a process of their own."""
@@ -83,9 +117,10 @@ def main() -> None:
         bench = Bench(Path(folder), with_peer=with_peer)
         console = Console(stderr=True)
         results = []
-        for row in ROWS:
-            console.print(f"measuring: {row.name}")
-            results.append(bench.measured(row))
+        with bench.hooked():
+            for row in ROWS:
+                console.print(f"measuring: {row.name}")
+                results.append(bench.measured(row))
         peer.check_quiet(bench.home)
         console.print("measuring: floors")
         floors = bench.floors()

@@ -7,6 +7,7 @@ meets both.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -21,13 +22,14 @@ _MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to run. prepare: called before each run, not measured. exits: codes that count as done."""
+    """What to run. prepare: called before each run, not measured. exits: codes that count as done. stdin: a file."""
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
     folder: Path
     exits: tuple[int, ...] = (0,)
     prepare: Callable[[], None] | None = None
+    stdin: Path = Path(os.devnull)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +79,16 @@ def run_once(command: Command) -> Run:
     """Run a command with its output thrown away."""
     if command.prepare is not None:
         command.prepare()
-    launched = subprocess.run(
-        [sys.executable, "-I", "-S", str(_LAUNCHER), *command.argv],
-        env=dict(command.environment),
-        cwd=command.folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    with command.stdin.open("rb") as stdin:
+        launched = subprocess.run(
+            [sys.executable, "-I", "-S", str(_LAUNCHER), *command.argv],
+            env=dict(command.environment),
+            cwd=command.folder,
+            stdin=stdin,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
     code, wall, cpu, peak = launched.stdout.split()
     if int(code) not in command.exits:
         raise CommandFailed(command, int(code), launched.stderr)

@@ -157,9 +157,12 @@ CPU seconds are user + system time of the best run, in brackets the median. Both
 same file, with their byte code compiled and the file in the page cache. Ratios are of CPU seconds. Peak is
 the hungriest run's, in 10^6 bytes.
 
-The other is bare Python for `--help`, else {REQUIREMENT}: `diagnose` for show, `treat -rx standard --execute`
-for prune. `diagnose` also tries its three prescriptions on the session; it has no command that only shows.
-Its network, updates and hooks are switched off (`bench/peer.py`).
+The other is bare Python for `--help` and for the hook (there `-I -S -c pass`), else {REQUIREMENT}:
+`diagnose` for show, `treat -rx standard --execute` for prune. `diagnose` also tries its three prescriptions on
+the session; it has no command that only shows. Its network, updates and hooks are switched off (`bench/peer.py`).
+
+The hook is the installed one, stub and all; a stand-in for the daemon answers it with a bundle of 9,500 bytes
+(`bench/answerer.py`).
 
 "Small records" has the average record of real transcripts (2.5 KB, a fifth of the texts not ASCII); the other
 Claude Code files have about 6 KB a record, as the files on which the budgets were set.

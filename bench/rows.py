@@ -12,6 +12,8 @@ FILE = "FILE"
 COFFER = "coffer"
 PYTHON = "python"
 PEER = "peer"
+HOOK = "hook"
+"""The installed hook, with a daemon that answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class Row:
     against: a program (PYTHON or PEER) and its arguments. faster: how many times less CPU than it Coffer must
     take; slower: how many times its CPU Coffer may take. peak: MB that Coffer may use. changes: the command
     writes, so each run gets a copy. exits: codes that count as done. needs: a command that must exist.
+    program: COFFER or HOOK.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Row:
     changes: bool = False
     exits: tuple[int, ...] = (0,)
     needs: str = ""
+    program: str = COFFER
 
 
 _DIAGNOSE = (PEER, "diagnose", FILE)
@@ -44,6 +48,14 @@ _CHECKED = (0, 1)
 
 ROWS = (
     Row("coffer --help", ("--help",), against=(PYTHON, "-c", "pass"), slower=6.0, times=15),
+    Row(
+        "hook round trip, daemon up",
+        ("claude", "SessionStart"),
+        against=(PYTHON, "-I", "-S", "-c", "pass"),
+        slower=1.6,
+        times=40,
+        program=HOOK,
+    ),
     Row("show, 1 MB", _SHOW, Wanted(1), _DIAGNOSE),
     Row("show, 10 MB", _SHOW, Wanted(10), _DIAGNOSE),
     Row("show, 50 MB", _SHOW, Wanted(50), _DIAGNOSE, faster=10.0, peak=100.0, times=7),
