@@ -4,146 +4,51 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from coffer.core.tables import kind_of
-from coffer.core.verbs import BASE, IDLE, gerunds, word_set
-
-SENTENCES = re.compile(r"(?<=[!?;。！？])\s*|(?<=\.)\s+|\n+|\s+[-–—]+\s+")
-LEAD = re.compile(
-    r"""^(?:\W*(?:no+|nope|nah|ok(?:ay)?|yes|yep|hey|hm+|ugh|lol|dude|man|omg|and|but|so|also|just|please|pls
-  |plz|btw|by\ the\ way|fyi|well|oh|then|thanks|thank\ you
-      |great|good|nice|fine|perfect|seriously|honestly|look|listen|guys|again|really|sorry|in\ general
-        |generally|for\ the\ future|one\ thing|small\ thing|remember|note
-      |as\ (?:i|we)\ said|i\ said|like\ i\ said|heads\ up|in\ this\ (?:repo|project|codebase)|in\ (?:the
-        |our)\ (?:repo|project)|here|in\ here|you\ (?:should|must))\b[\s,:;.!–—-]*)+""",
-    re.IGNORECASE | re.VERBOSE,
-)
-STANDING = re.compile(
-    r"""^(?:\W*(?:from\ (?:now|here)\ on(?:wards)?|going\ forward|in\ (?:the\ )?future
-      |(?:next|every)\ time(?!\ (?:you|we|i|it|the|there)\b)
-  |always|please\ always|make\ sure\ (?:to\ always|you\ always)|(?:i|we)\ (?:always\ )?want\ you\ to|we\ always
-      |in\ all\ my\ projects|everywhere|for\ (?:every|all)\ \w+)\b[\s,:;]*(?:please\b[\s,]*)?)+""",
-    re.IGNORECASE | re.VERBOSE,
-)
-TRAIL = re.compile(
-    r"""[\s,]*\b(?:please|pls|plz|ok|okay|thanks|thank\ you|thx|any\ ?more|ever\ again|again|ever|btw|man|dude
-  |here|around\ here|at\ all|from\ now\ on|in\ (?:the\ )?future|going\ forward|too|instead|
-      in\ general)\W*$""",
-    re.IGNORECASE | re.VERBOSE,
-)
-NOT = (
-    r"(?:do\s?n['’o]?t|don’t|do not|never(?: ever)?|must(?: not|n'?t)|should(?: not|n'?t)"
-    r"|may not|(?:i )?(?:do not|don'?t) want you to)"
-)
-BAN = re.compile(rf"^(?:we |you (?=must|should|may))?(?:{NOT})\s+(?:ever )?(?P<vp>.+)$", re.IGNORECASE)
-"""Never "you never test this": that is a complaint, and the rule is its opposite."""
-NEGATIVE = re.compile(rf"(?:we |you )?{NOT}\b|(?:stop|quit|avoid|no|not)\b", re.IGNORECASE)
-STOP = re.compile(
-    r"^(?:stop|quit|avoid|no more|refrain from|no)\s+(?P<vp>[\w-]+ing\b.*|force.push.*)$", re.IGNORECASE
-)
-NO = re.compile(
-    r"^(?:no|zero|absolutely no)\s+(?P<np>[\w@.`/*'’-]+(?:\s+[\w@.`/*'’-]+){0,5})$", re.IGNORECASE
-)
-OFF = re.compile(
-    (
-        r"^(?P<np>[\w@.`/*-]+(?:\s+[\w@.`/*-]+){0,3})\s+(?:is|are)\s+(?:off limits|forbidden"
-        r"|banned|not allowed|taboo|a no.go)$"
-    ),
-    re.IGNORECASE,
-)
-LEAVE = re.compile(
-    (
-        r"^(?:leave|keep your hands off"
-        r"|hands off)\s+(?P<np>[\w@.`/*-]+(?:\s+[\w@.`/*-]+){0,5}?)(?:\s+(?:alone|as (?:is|it is"
-        r"|they are)|untouched|be))$"
-    ),
-    re.IGNORECASE,
-)
-USE = (
-    r"(?:we (?:only |always |just )?use|we're on|we are on|use|stick (?:to|with)|go with"
-    r"|prefer|i (?:prefer|want|use)|switch to)"
-)
-BARE = re.compile(r"^(?P<use>[\w@./`-]+(?: [\w@./`-]+)?)(?:,)? not (?P<against>[\w@./`-]+)$", re.IGNORECASE)
-CHOICE = (
-    re.compile(
-        (
-            rf"^{USE}\s+(?P<use>[^,]+?)(?:,\s*|\s+(?:and|but)\s+|\s+)(?:not|never|no|instead of"
-            rf"|rather than|in place of)\s+(?:use\s+|using\s+)?(?P<against>[^,]+)$"
-        ),
-        re.IGNORECASE,
-    ),
-    re.compile(
-        (
-            rf"^(?:do\s?n['’o]?t|do not|never|not)\s+use\s+(?P<against>[^,;]+?)[,;]\s*(?:but\s+"
-            rf"|please\s+)?{USE}\s+(?P<use>[^,]+)$"
-        ),
-        re.IGNORECASE,
-    ),
-    re.compile(
-        (
-            r"^no\s+(?P<against>[\w@.`/-]+(?:\s[\w@.`/-]+)?)[,;]\s*(?:but\s+|only\s+)?(?:use|we use"
-            r"|we only use|please use)\s+(?P<use>[^,]+)$"
-        ),
-        re.IGNORECASE,
-    ),
+from coffer.core.phrase_forms import (
+    ADDED,
+    ADVERB,
+    AFTERTHOUGHT,
+    ALWAYS,
+    ASIDES,
+    ASKING_FIRST,
+    BAN,
     BARE,
-    re.compile(r"^instead of\s+(?P<against>[^,]+),\s*(?:please\s+)?use\s+(?P<use>[^,]+)$", re.IGNORECASE),
+    CHOICE,
+    COMMAND,
+    EACH,
+    EVERY_TIME,
+    HEAD,
+    HOW_ASKED,
+    INSTEAD,
+    LASTING_VERBS,
+    LEAD,
+    LEAVE,
+    LIMIT,
+    LISTED,
+    MANNER,
+    MIXED,
+    NAMED_AS,
+    NEGATIVE,
+    NO,
+    NO_THING,
+    NOUN_LIMIT,
+    OFF,
+    REASON,
+    REASONED,
+    SENTENCES,
+    SPLITS,
+    STANDING,
+    STOP,
+    STYLE,
+    TRAIL,
+    WANTED,
+    WE_USE,
 )
-NO_THING = re.compile(
-    r"(?:because|only|just|sure|yet|for|in|on|at|when|as|to|that|necessarily|always|every|all|until|before|after|if|need|problem"
-    r"|worries|idea|rush|matter|longer|more|so|too|very|really|even|like|the way|how|what|why)\b",
-    re.IGNORECASE,
-)
-"""What may stand after "not" without being an alternative."""
-WE_USE = re.compile(
-    (
-        r"^(?:we (?:only |always )?use|we're on|always use|only use"
-        r"|use only)\s+(?P<use>[^,]+?)(?:\s+(?:here|in this (?:repo|project)|for everything"
-        r"|everywhere))?$"
-    ),
-    re.IGNORECASE,
-)
-WANTED = re.compile(
-    r"(?:\w+ )?(?:tests?|docs?|documentation|docstrings?|types?|annotations?|logs?|logging|validation|checks?|readme"
-    r"|changelog|entry|error handling|comments?|commits?|output|response|review|backup|migration|sign|trace|summary)$",
-    re.IGNORECASE,
-)
-ADDED = re.compile(
-    (
-        r"\b(?:deps?|dependenc\w+|packages?|comments?|docstrings?|files?|headers?|trailers?|lines?"
-        r"|tests?|badges?|readmes?|attribution|footers?|annotations?|prints?)\b"
-    ),
-    re.IGNORECASE,
-)
-
-LISTED = re.compile(r"[\w -]{1,30}(?:, [\w -]{1,30})*,? (?:or|and) [\w -]{1,30}")
-ADVERB = re.compile(r"(?:automatically|directly|blindly|silently|manually|proactively)\s+", re.IGNORECASE)
-REASON = re.compile(
-    (
-        r"\s*,?\s*\b(?:because|since|cause|'cause|as (?:it|that|this|they|we|i)|so that (?:it|we"
-        r"|i)|otherwise|or (?:it|they|we|i|you|else)|it(?:'s| is| will| just)|that(?:'s| is| will"
-        r"| just)|they (?:are|will|get))\b.*$"
-    ),
-    re.IGNORECASE | re.DOTALL,
-)
-MIXED = re.compile(
-    rf"\b(?:and|but|then)\s+(?:please |then |just |instead )*(?:{'|'.join(sorted(BASE))})\b", re.IGNORECASE
-)
-"""A ban and an order in one breath: what is forbidden ends somewhere that we can't see."""
-EVERY_TIME = re.compile(
-    r"\b(?:every time|each time|always|all the time|everything|just|only)\b", re.IGNORECASE
-)
-"""Under a negation these turn "all" into "not all"."""
-LIMIT = re.compile(r"\W*(?:only|just)\b", re.IGNORECASE)
-COMMAND = re.compile(
-    r"^`?(?:git|npm|npx|pnpm|yarn|pip|docker|kubectl|helm|cargo|curl|sudo|rm|sed|make|terraform|brew|apt)\s+[\w.-]"
-)
-LASTING_VERBS = word_set(
-    "use put keep write ask add make show leave run open create prefer call give let start stick"
-)
-"""What to do instead is kept if it is a way of working, and not the task in hand ("fix pricing.py")."""
+from coffer.core.tables import kind_of
+from coffer.core.verbs import BASE, IDLE, gerunds
 
 
 @dataclass(frozen=True)
@@ -170,25 +75,59 @@ def clauses(said: str) -> list[Clause]:
     return found
 
 
+def statements(said: str) -> list[tuple[str, bool]]:
+    """Every sentence that is no question, without the talk around it, and whether it is meant for every time."""
+    found = []
+    for part in SENTENCES.split(said):
+        if not part or not part.strip() or part.strip().endswith("?"):
+            continue
+        text = _headed(part.strip().rstrip(" .!:"))[1]
+        whole = bool(STANDING.search(text) or ALWAYS.search(part))
+        for piece in ASIDES.split(text):
+            bare, standing = _bare(AFTERTHOUGHT.sub("", piece))
+            found.append((bare, standing or whole))
+    return found
+
+
 def _read(sentence: str, rest: str) -> Iterator[Clause]:
-    text = sentence.rstrip(" .!:")
+    head, text = _headed(sentence.rstrip(" .!:"))
+    rest = f"{rest} {head}"
     whole = _choice(_bare(text)[0], rest)
     if whole:
         yield whole
         return
-    parts = re.split(
-        (
-            r",\s+(?=(?:and |but |so |please |then )*(?:do\s?n[o'’]?t|do not|never|no|use|stop|leave"
-            r"|just|always|we|only|it|that|i|you|the)\b)|\s+(?:but"
-            r"|and)\s+(?=(?:please )?(?:do\s?n[o'’]?t|do not|never|stop|always)\b)"
-        ),
-        text,
-    )
+    parts = SPLITS.split(text)
+    found = []
     for index, part in enumerate(parts):
         around = " ".join([*parts[:index], *parts[index + 1 :], rest])
         clause = _one(part, around, " ".join(parts[index + 1 :]))
         if clause:
-            yield clause
+            found.append(clause)
+    yield from _joined(found)
+
+
+def _headed(sentence: str) -> tuple[str, str]:
+    """A head before a colon that narrows the rule, as something that may not be lost, and what follows it."""
+    head, colon, text = sentence.partition(": ")
+    if not colon or not text.strip():
+        return "", sentence
+    if HEAD.match(LEAD.sub("", head.split(", so ")[-1])):
+        return "", text
+    return ("unless " if NEGATIVE.search(text) or re.search(r"\buse\b", text) else ""), sentence
+
+
+def _joined(found: list[Clause]) -> list[Clause]:
+    """One rule in one breath: a ban and what to do instead, or several things that are banned alike."""
+    if [clause.kind for clause in found] == ["ban", "order"]:
+        ban, order = found
+        alike = kind_of(ban.object) == kind_of(order.object) != "" and ban.verb == order.verb == "use"
+        if not (ban.instead or order.standing or order.verb not in INSTEAD or alike):
+            return [replace(ban, instead=f"{order.verb} {order.object}")]
+    same = {(clause.kind, clause.verb) for clause in found} == {("ban", "use")}
+    if 1 < len(found) <= 4 and same and not any(clause.instead for clause in found):
+        things = [clause.object for clause in found]
+        return [replace(found[0], object=f"{', '.join(things[:-1])} or {things[-1]}")]
+    return found
 
 
 def _bare(text: str) -> tuple[str, bool]:
@@ -214,6 +153,10 @@ def _bare(text: str) -> tuple[str, bool]:
 
 
 def _choice(text: str, rest: str) -> Clause | None:
+    match = NAMED_AS.match(text)
+    if match and kind_of(match["use"]) and kind_of(match["use"]) == kind_of(match["against"]):
+        against = f"{match['against']} for {match['what']}"
+        return Clause("choice", "use", match["use"], against=against, standing=True, rest=rest)
     for pattern in CHOICE:
         match = pattern.match(text)
         if match and pattern is BARE and kind_of(match["use"]) != kind_of(match["against"]):
@@ -247,12 +190,23 @@ def _one(part: str, rest: str, after: str) -> Clause | None:
     match = STOP.match(plain)
     if match:
         return _ban(match["vp"], rest, after)
+    return _ruled_out(part, plain, rest) or _told(text, standing, rest)
+
+
+def _ruled_out(part: str, plain: str, rest: str) -> Clause | None:
+    """Nouns with a no: "no lodash", "no prints please, we have a logger"."""
+    reasoned = REASONED.match(plain)
+    if reasoned:
+        plain = TRAIL.sub("", reasoned["said"])
     match = NO.match(plain)
     if match and not re.match(
         (
-            r"no\s+(?:idea|worries|problems?|need|longer|one|errors?|luck|dialogs?|rush|way|thanks|wait|sir|bugs?|issues?|warnings?"
-            r"|failures?|crash\w*|changes?|differences?|effect|reaction|results?|internet|connection|clue|doubt|matter|wonder"
-            r"|reason|time|access|data|such|conflicts?|surprises?|hurry|stress|that|it|this|just|use|not|we|i|you|the|don)\b"
+            r"no\s+(?:idea|worries|problems?|need|longer|one|errors?|luck|dialogs?|rush|way|thanks"
+            r"|wait|sir|bugs?|issues?|warnings?"
+            r"|failures?|crash\w*|changes?|differences?|effect|reaction|results?|internet|connection"
+            r"|clue|doubt|matter|wonder"
+            r"|reason|time|access|data|such|conflicts?|surprises?|hurry|stress|that|it|this|just|use"
+            r"|not|we|i|you|the|don)\b"
         ),
         plain,
         re.IGNORECASE,
@@ -262,17 +216,32 @@ def _one(part: str, rest: str, after: str) -> Clause | None:
         )
         # "no tests" may well be a complaint
         return None if WANTED.match(match["np"]) and not asked else _without(match["np"], rest)
+    return None
+
+
+def _told(text: str, standing: bool, rest: str) -> Clause | None:  # noqa: FBT001  (two words of one reading)
+    """What is put off limits, what is used here, and what is ordered."""
     for pattern in (OFF, LEAVE):
         match = pattern.match(text)
         if match:
-            path = pattern is LEAVE or re.search(r"[/._]", match["np"])
-            return Clause("ban", "touch" if path else "use", match["np"], rest=rest)
+            path = pattern is LEAVE or re.search(r"[/._](?!.*\()", match["np"])
+            where = match.groupdict().get("where") or ""
+            return Clause("ban", "touch" if path else "use", match["np"] + where, standing=True, rest=rest)
+    match = MANNER.match(text)
+    if match:
+        return Clause("ban", "use", match["np"], standing=True, rest=rest)
+    match = ASKING_FIRST.match(text)
+    if match:
+        ban = _ban(match["vp"], rest)
+        how = f" without {HOW_ASKED[match['how'].lower()]} the user"
+        return replace(ban, object=ban.object + how) if ban and not ban.instead else None
     match = WE_USE.match(text)
-    plain_use = match and re.match(r"we use|we're on", text, re.IGNORECASE)
+    plain_use = match and re.match(r"we use|we're on|stick", text, re.IGNORECASE)
     if match and len(match["use"].split()) <= 6 and (kind_of(match["use"]) or not plain_use):
         return Clause("order", "use", match["use"], standing=True, rest=rest)
     first, _, after = text.partition(" ")
     if first.lower() in BASE and after:
+        standing = standing or STYLE.match(text) is not None or EACH.search(text) is not None
         return Clause("order", first.lower(), after, standing=standing, rest=rest)
     return None
 
@@ -281,8 +250,11 @@ def _ban(phrase: str, rest: str, after: str = "") -> Clause | None:
     phrase = re.sub(r"^force[ -]push", "force-push", phrase, flags=re.IGNORECASE)
     phrase = COMMAND.sub(r"run \g<0>", phrase)
     phrase = REASON.sub("", re.sub(r"\s*\([^)]*\)?", "", phrase))
-    if MIXED.search(phrase) or EVERY_TIME.search(re.split(r"[,;]", phrase)[0]) or LIMIT.match(after):
+    if MIXED.search(phrase) or EVERY_TIME.search(re.split(r"[,;]", phrase)[0]):
         return None
+    limit = LIMIT.match(after)
+    if limit:
+        return _limited(phrase, rest, after.strip(" .!"), limit.end())
     adverb = ADVERB.match(phrase)
     phrase = phrase[adverb.end() :] if adverb else phrase
     verb, _, thing = re.sub(r"^([^\s,;]+)[\s]+", r"\1\0", phrase).partition("\0")
@@ -310,6 +282,25 @@ def _ban(phrase: str, rest: str, after: str = "") -> Clause | None:
         return None
     said = f"{adverb[0].strip().lower()} {base}" if adverb else base
     return Clause("ban", said, thing.strip(), instead=instead, standing=True, rest=rest)
+
+
+def _limited(phrase: str, rest: str, after: str, end: int) -> Clause | None:
+    """A ban with a limit keeps it, "don't run all, only the tests you changed"; "just answer" after one is none."""
+    verb = after[end:].strip().split(" ", 1)[0].lower()
+    ban = _ban(phrase, rest.replace(after, " "))
+    if ban is None or ban.instead or "," in after:
+        return None
+    if verb in BASE and verb != ban.verb:
+        return (
+            replace(ban, instead=after[end:].strip())
+            if verb in INSTEAD or " " not in after[end:].strip()
+            else ban
+        )
+    return (
+        replace(ban, object=f"{ban.object}, {after}")
+        if NOUN_LIMIT.match(after) and verb not in BASE
+        else None
+    )
 
 
 def _without(thing: str, rest: str) -> Clause | None:

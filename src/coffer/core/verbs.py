@@ -43,7 +43,7 @@ IDLE = word_set(
 
 DOUBLING = word_set(
     "put run set get cut let stop skip commit drop log ship pin tag trim wrap plan stub "
-    "strip swap pad cat begin scan stub unwrap omit submit"
+    "strip swap pad cat begin scan stub unwrap omit submit format reformat auto-format refer debug grep re-run rerun"
 )
 VOWELS = "aeiou"
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from coffer.core.classify.decide import WORTH_A_RULE, Judged
 from coffer.core.classify.spoken import hear
-from coffer.core.phrases import Clause, clauses
+from coffer.core.norms import norm
+from coffer.core.phrases import Clause, clauses, statements
 from coffer.core.phrases_abroad import foreign_rule, is_foreign
 from coffer.core.tables import kind_of
 from coffer.core.verbs import BASE
@@ -46,6 +47,12 @@ LOST = re.compile(
 )
 """A condition or a limit in time; outside the rule's own clause it would be lost."""
 
+ALTERNATIVE = re.compile(
+    r"^(?:if you (?:need|want|must|have to)\b(?!.*\b(?:ok(?:ay)?|fine|can|may|allowed|ask|then|unless"
+    r"|except|only)\b).*"
+    r"|(?:use|look at|read|ask|see) .{3,60} if you (?:need|want|must|have to)\b.{0,40})$",
+    re.IGNORECASE,
+)
 POINTING = re.compile(
     (
         r"(?:^|\s)(?:it|that|this|these|those|them|they|one|ones|such|like that|like this|so|here"
@@ -63,15 +70,25 @@ BOUND = re.compile(
 )
 """Uses of those words that point at nothing outside the clause."""
 
+UNDONE = re.compile(
+    r"\b(?:that |which )?(?:you|nobody|no one|the user) (?:(?:did|have|do|are)(?: not|n['’]?t)|never)? ?"
+    r"(?:chang\w*|touch\w*|creat\w*|writ\w*|wrote|edit\w*|ask\w*(?: for)?|want\w*|own|made|add\w*|need\w*)\b",
+    re.IGNORECASE,
+)
+"""A relative clause with a negation of its own, which turns nothing: "code you didn't change"."""
+
 PERSON = (
     (r"\bi (ask|say|tell|approve|confirm|request|agree)\b", r"the user \1s"),
     (r"\bi(?:'ve| have) (asked|said|told|approved|confirmed|requested|agreed|seen)\b", r"the user has \1"),
+    (r"\bi (didn['’]?t|did not|never) (ask\w*|want\w*|request\w*)\b", r"the user \1 \2"),
+    (r"\bi(?:'m| am)\b", "the user is"),
+    (r"\bi (wrote|created|made|wanted|saw|own)\b", r"the user \1"),
     (r"\bmy\b", "the user's"),
     (r"\bme\b", "the user"),
     (r"\bmyself\b", "the user"),
     (r"\bmine\b", "the user's"),
 )
-SUBJECT = re.compile(r"\b(?:i|i'm|i'll|i've|i'd|we|we're|we've|us|our|ours|he|she|they)\b", re.IGNORECASE)
+SUBJECT = re.compile(r"\b(?:i|i'm|i'll|i've|i'd|we|we're|we've|us|ours|he|she|they)\b", re.IGNORECASE)
 IMPERATIVE = re.compile(
     rf"(?:please )?(?:always |never |only |don['’]?t |do not |no |before |after |when(?:ever)? |for |in )"
     rf"|(?:{'|'.join(sorted(BASE))})\b|[\w ,/-]+ (?:must|should|has to|have to|need to|needs to|goes?|belongs?) ",
@@ -134,11 +151,10 @@ def own_words(said: str) -> tuple[str, str, str]:
     turned round, so the polarity is the person's.
     """
     text = _named(_line(said)).strip(" .!。")
-    loose = BOUND.sub(" ", text)
     if not text or len(re.findall(r"[.!?;。！？；](?:\s|$)", text)):
         return "", "", "not one sentence"
-    if POINTING.search(loose) or SUBJECT.search(loose):
-        return "", "", "points at something outside the sentence"
+    if _loose(text):
+        return "", "", _loose(text)
     if not is_foreign(text) and not IMPERATIVE.match(text):
         return "", "", "not an instruction"
     full = "。" if re.search(r"[぀-ヿ一-鿿]", text) else "."
@@ -156,7 +172,7 @@ def _rule(said: str) -> tuple[str, str, str]:
     choices = [clause for clause in found if clause.kind == "choice"]
     if len(bans) + len(choices) + sum(order.standing for order in orders) > 1:
         return _pair(bans, choices, orders)
-    if LOST.search(" ".join(clause.rest for clause in found)):
+    if any(LOST.search(_without_alternative(clause)) for clause in found):
         return "", "", "a condition would be lost"
     if choices:
         return _choice(choices[0])
@@ -165,13 +181,46 @@ def _rule(said: str) -> tuple[str, str, str]:
     standing = [order for order in orders if order.standing]
     if standing and len(orders) > 1:
         return "", "", "several orders in one turn"
-    return _order(standing[0]) if standing else ("", "", "nothing that forbids or orders in so many words")
+    return _order(standing[0]) if standing else _norm(said)
+
+
+def _without_alternative(clause: Clause) -> str:
+    """What else was said, without a sentence that says what to do where one would need the banned thing.
+
+    "Don't open .env. If you need names look at .env.example" takes nothing back; "if tests pass you can" does.
+    """
+    kept = []
+    for part in re.split(r"(?<=[.!?])\s+", clause.rest):
+        away = ALTERNATIVE.match(part) if clause.kind == "ban" else None
+        if away is None or re.search(rf"\b{re.escape(clause.verb)}\w*\b", part, re.IGNORECASE):
+            kept.append(part)
+    return " ".join(kept)
+
+
+def _norm(said: str) -> tuple[str, str, str]:
+    """A statement of how things are done, in the person's words."""
+    found, lost = [], ""
+    for sentence, standing in statements(said):
+        text = norm(sentence, standing=standing)
+        if text and not _loose(_named(text)):
+            found.append(_named(text))
+        elif found and LOST.search(sentence):
+            lost = "a condition would be lost"
+    if lost:
+        return "", "", lost
+    if len(found) != 1:
+        why = "several rules in one turn" if found else "nothing that forbids or orders in so many words"
+        return "", "", why
+    return _checked(f"{found[0][:1].upper()}{found[0][1:]}.", found[0])
 
 
 def _pair(bans: list[Clause], choices: list[Clause], orders: list[Clause]) -> tuple[str, str, str]:
     """A ban and what to use instead of what it bans is one rule; all else is several."""
     if len(bans) == 1 and not choices and len(orders) == 1 and orders[0].verb == "use":
         ban, order = bans[0], orders[0]
+        kinds = {kind_of(part) for part in re.findall(r"[\w.-]+", ban.object)}
+        if ban.verb != "use" and kind_of(order.object) in kinds - {""} and order.object not in ban.object:
+            return _ban(ban, f"use {order.object}")
         if (
             ban.verb == "use"
             and not LOST.search(ban.rest + " " + order.rest)
@@ -212,8 +261,10 @@ def _ban(clause: Clause, instead: str | None) -> tuple[str, str, str]:
     after = instead or clause.instead
     if after:
         after = _named(after)
-        if _unsafe(after) or LOST.search(after):
+        if LOST.search(after):
             return "", "", "what to do instead is not clear"
+        if _unsafe(re.sub(r"\b(?:a new|the existing) one\b", "", after)):
+            after = ""
     said = f"{clause.verb} {thing}".strip()
     return _checked(f"Do not {said}; {after}." if after else f"Do not {said}.", f"Do not {said}")
 
@@ -252,17 +303,15 @@ def _named(thing: str) -> str:
         thing,
         flags=re.IGNORECASE,
     )
-    return thing.strip(" ,;:.!-–—")
+    return thing.strip(" ,;:!-–—").rstrip(" .")
 
 
 def _unsafe(thing: str) -> str:
     if re.fullmatch(r"(?:any|some|every|no)(?:thing|one|body)", thing, re.IGNORECASE):
         return "nothing named"
-    loose = BOUND.sub(" ", thing)
-    if POINTING.search(loose):
-        return "points at something outside the sentence"
-    if SUBJECT.search(loose):
-        return "speaks of persons"
+    if _loose(thing):
+        return _loose(thing)
+    loose = UNDONE.sub(" ", BOUND.sub(" ", thing))
     if re.search(
         r"\b(?:not|never|no|don'?t|isn'?t|can'?t|nothing|none|nobody)\b|n't\b", loose, re.IGNORECASE
     ):
@@ -272,6 +321,14 @@ def _unsafe(thing: str) -> str:
     ):
         return "holds for this time only"
     return ""
+
+
+def _loose(thing: str) -> str:
+    """What in the words points out of the sentence."""
+    loose = BOUND.sub(" ", thing)
+    if POINTING.search(loose):
+        return "points at something outside the sentence"
+    return "speaks of persons" if SUBJECT.search(loose) else ""
 
 
 def _doing(before: str, tools: Sequence[str]) -> str:
