@@ -100,8 +100,9 @@ CODE: tuple[Idea, ...] = (
         (
             r"(?:edit|change|modify|alter|touch)\b.{0,30}\bmigrations?\b.{0,30}\b(?:applied|run|merged"
             r"|shipped|released|deployed)|\b(?:applied|existing|old|merged) migrations?"
+            r"(?! (?:are|is) (?:immutable|final|frozen))"
         ),
-        r"(?:add|write|create)\b.{0,15}\bnew migrations?",
+        r"(?:add|write|create)\b.{0,15}\bnew migrations?|migrations? (?:are|is) (?:immutable|final|frozen)",
     ),
     Idea(
         "seeds",

@@ -18,6 +18,8 @@ class Idea:
     good: str = ""
     placed: bool = False
     """Whether the place tells two rules apart (emojis in replies, emojis in commits)."""
+    loose: bool = False
+    """Whether what is said of asking and of untouched code belongs to the idea itself, and tells no rules apart."""
 
 
 WORK: tuple[Idea, ...] = (
@@ -85,6 +87,7 @@ WORK: tuple[Idea, ...] = (
             r"\bonly (?:change|touch|edit) what\b|minimal diffs?|diffs? (?:small|minimal)"
             r"|stick to (?:the|what)\b"
         ),
+        loose=True,
     ),
     Idea(
         "long replies",
@@ -231,9 +234,10 @@ WORK: tuple[Idea, ...] = (
         "plan first",
         (
             r"(?:start|begin|jump|write|code|coding|implement\w*)\b.{0,30}\b(?:before|without"
-            r"|until)\b.{0,30}\bplan\b"
+            r"|until|@ask)\b.{0,30}\bplan\b"
         ),
         r"(?:show|give|make|present|write)\b.{0,15}\bplan\b.{0,15}\b(?:first|before)",
+        loose=True,
     ),
     Idea(
         "build output in git",
@@ -245,5 +249,43 @@ WORK: tuple[Idea, ...] = (
     ),
     Idea(
         "conventional commits", r"non-conventional", r"conventional[- ]commits?|feat:|fix:|semantic commits?"
+    ),
+    Idea("read tool", r"\bcat\b", r"\bread tool\b"),
+    Idea(
+        "edit tool",
+        (
+            r"^\W*(?:(?:use|using|utilise[rz]?|usa|usar|uses|benutze|nimm)\s+)?(?:the |el "
+            r"|l['’]outil )?write(?: tool)?"
+            r"(?: (?:on|for|sur|para|en|für) [\w' ]*(?:existing|existant\w*|existente\w*|bestehend\w*"
+            r"|files?)\b.{0,20})?\W*$"
+        ),
+    ),
+    Idea(
+        "reformatting",
+        (
+            r"\b(?:reformat|auto-?format)\w*\b.{0,40}\b(?:code|files?|lines|module|@unchanged)"
+            r"|\bformatting of\b.{0,20}\b(?:code|files?|@unchanged)"
+        ),
+        loose=True,
+    ),
+    Idea(
+        "copies of files",
+        r"(?<![\w/])\w*_(?:v\d|new|old|copy|backup|final)\b.{0,12}\b(?:files?|cop(?:y|ies)|versions?)",
+    ),
+    Idea(
+        "env files", r"\b(?:read|open|look (?:at|into|in)|view|access)\w*\b.{0,15}(?<!\w)\.env\b(?!\.example)"
+    ),
+    Idea(
+        "production",
+        r"\b(?:touch|access|run anything (?:against|on|in)|do anything (?:on"
+        r"|in))\b.{0,20}\bprod(?:uction)?\b(?! data)",
+    ),
+    Idea(
+        "vendored code",
+        r"\b(?:touch|edit|patch|modif\w+|change|alter)\w*\b.{0,30}(?:\bthird[_ -]party\b|\bvendor(?:ed)?\b)",
+    ),
+    Idea(
+        "upgrades",
+        r"\b(?:upgrad|bump|updat)\w*\b.{0,25}\b(?:dependenc\w+|deps|packages?|librar\w+|versions?)\b",
     ),
 )

@@ -16,7 +16,7 @@ from coffer.core.likeness import concepts, named, topic
 from coffer.core.rule import Rule
 from coffer.core.similar import compare
 from coffer.core.slots import slots
-from coffer.core.tables import WEAK
+from coffer.core.tables import IMPLIED, WEAK
 
 LONGEST = 240
 """A reaction is short; a longer turn has other business."""
@@ -101,7 +101,10 @@ TOPICS: tuple[re.Pattern[str], ...] = tuple(
             r" (?:no longer applies|(?:is|can be) (?:off|gone|lifted|over|dropped|removed|history|obsolete)"
             r"|doesn['’]?t apply any ?more|can go)"
         ),
-        r"(?:vergiss|streich|lösch)e? (?:die|meine) regel (?:mit|über|zu|für|wegen)(?: den| dem| der)? (?P<topic>.+?)",
+        (
+            r"(?:vergiss|streich|lösch)e? (?:die|meine) regel (?:mit|über|zu|für|wegen)(?: den| dem| der)?"
+            r" (?P<topic>.+?)"
+        ),
         r"(?:die|meine) regel (?:mit|über|zu|für|wegen)(?: den| dem| der)? (?P<topic>.+?) gilt nicht mehr",
         r"(?:oublie|supprime) (?:la|ma) règle (?:sur|concernant|pour)(?: les?| la)? (?P<topic>.+?)",
         r"(?:olvida|quita|borra) la regla (?:de|sobre|para)(?: los| las| el| la)? (?P<topic>.+?)",
@@ -116,8 +119,6 @@ FINE_NOW = re.compile(
     r"|(?:fine|ok|okay|all right)) ?(?:again|now|from now on|after all|these days)?\W*$",
     re.IGNORECASE,
 )
-IMPLIED = frozenset({"commit"})
-"""What people leave out: one amends commits, and co-author lines stand in them."""
 STATUS = re.compile(
     r"\b(?:tests?|builds?|ci|types?|lint\w*|logs?|checks?|docs?|pipeline|server|migrations?|deploy\w*|branch|it|that"
     r"|this|everything|all|they|things?)\b",

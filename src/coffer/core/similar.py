@@ -13,7 +13,7 @@ from typing import Literal
 
 from coffer.core.ideas import Stance, stances
 from coffer.core.slots import Slots, prepared, slots
-from coffer.core.tables import EXCLUSIVE, WEAK
+from coffer.core.tables import EXCLUSIVE, IMPLIED, KINDS, OF_COMMITS, OTHER, WEAK
 
 Label = Literal["DUPLICATE", "DISTINCT", "CONTRADICTORY"]
 
@@ -89,8 +89,8 @@ def _answers(denying: Slots, wanting: Slots) -> bool:
         return False
     banned, wished = denying.forbidden, wanting.wanted
     shared = banned & wished
-    if not shared or banned - wished - WEAK:
-        return False
+    if not shared or banned - wished - WEAK or (shared <= WEAK and banned != wished):
+        return False  # "add" on both sides says nothing of what is added
     return len(shared) >= 2 or not wished - shared - WEAK
 
 
@@ -136,9 +136,8 @@ def _by_idea(mine: list[Stance], theirs: list[Stance], one: Slots, other: Slots)
     both_forbid = both_forbid and not one.places & other.places and not one.tongues & other.tongues
     if both_forbid and one.inside and other.inside and not one.inside & other.inside:
         return Relation("DISTINCT", f"another place: {_list(one.inside)}, {_list(other.inside)}")
-    if one.conditions - {"@unchanged"} != other.conditions - {"@unchanged"}:
-        return Relation("DISTINCT", "another condition")
-    if one.conditions != other.conditions and mine[0].idea.name != "unrelated changes":
+    loose = all(stance.idea.loose for stance in mine)
+    if one.conditions != other.conditions and not loose:
         return Relation("DISTINCT", "another condition")
     sides = {stance.idea.name: stance.keeps for stance in theirs}
     name = mine[0].idea.name
@@ -154,6 +153,8 @@ def _same(one: Slots, other: Slots) -> Relation:
         return Relation("DISTINCT", "another place")
     if len(set(one.choices)) > 1 and one.choices != other.choices and not _aligned(one, other):
         return Relation("DISTINCT", "the same things, and it does not show which one wins")
+    if _one_of_a_kind(one, other):
+        return Relation("DUPLICATE", f"the same choice: {_list(one.wanted)}")
     banned = _agree(one.forbidden, other.forbidden, 1 if one.wanted and one.wanted == other.wanted else 2)
     wished = _agree(one.wanted, other.wanted, 2)
     if one.forbidden and other.forbidden and banned and (wished or not one.wanted or not other.wanted):
@@ -165,6 +166,20 @@ def _same(one: Slots, other: Slots) -> Relation:
     return Relation("DISTINCT", "not the same in every slot")
 
 
+def _one_of_a_kind(one: Slots, other: Slots) -> bool:
+    """Whether both want one tool of a kind: "no pip, uv", "uv and no other package manager", "no pip calls; uv"."""
+    if one.wanted != other.wanted or len(one.wanted) != 1 or not one.forbidden or not other.forbidden:
+        return False
+    kind = next((names for names in KINDS.values() if one.wanted <= names), frozenset())
+    rivals = one.forbidden & kind, other.forbidden & kind
+    if not kind or any(word in kind for word in one.wanted & (one.forbidden | other.forbidden)):
+        return False
+    others = [OTHER in slots.forbidden for slots in (one, other)]
+    if any(others):
+        return all(rival or other for rival, other in zip(rivals, others, strict=True))
+    return bool(rivals[0] & rivals[1]) and max(len(one.forbidden), len(other.forbidden)) <= 2
+
+
 def _agree(left: frozenset[str], right: frozenset[str], least: int) -> bool:
     """The same things, or all of one and hardly more in the other; never one thing in place of another."""
     if not left or not right:
@@ -174,6 +189,8 @@ def _agree(left: frozenset[str], right: frozenset[str], least: int) -> bool:
     more, fewer = (left, right) if len(left) > len(right) else (right, left)
     if not fewer < more or len(more) - len(fewer) > 1:
         return False
+    if more - fewer <= IMPLIED and fewer & OF_COMMITS:
+        return True
     if more - fewer <= WEAK:
         return len(fewer) >= least
     return len(fewer) >= 3 and not any((more - fewer) & names for names in EXCLUSIVE)

@@ -14,6 +14,8 @@ TOKEN = re.compile(
 NEGATOR = re.compile(
     r"""^(?:please\ )?(?:(?:you\ |we\ )?(?:do\s?n['’]?t|do\ not|never(?:\ ever)?|must\ not|should\ not|may\ not
   |cannot|can't)|no\ more|stop|avoid|quit|refrain\ from|without|not|no|nothing
+      |arr[êe]te[zr]?\ (?:d(?:e\ |['’])|avec\ )|deja\ de|para\ de|smetti\ di|ni\ se\ te\ ocurra
+      |sin|sans|ohne|sem|senza|без
       |nicht|kein\w*|nie(?:mals)?|ne\ |n['’]|no\ |nunca|jam[áa]s|não|non|mai|не|никогда)(?=\W|\b)""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -104,6 +104,7 @@ LIGHT = word_set(
     line style tool command commands here now new over under via per must should would could can may will
     want need prefer such so too very really exactly current simply user users say-so before after until
     unless without not no never nothing stick put user's hand
+    yourself directo directa directement directamente direkt anywhere
     chat conversation git benutze используй utilizza nutze verwende nimm verwenden benutzen utilise
     utilisez utiliser
     der die das den dem ein eine einen im in mit und zu auf für von es sie wir ist nicht bitte direkt
@@ -118,9 +119,17 @@ LIGHT = word_set(
 WEAK = word_set("alter show paste add create say get install print include open set start place insert leave")
 """Verbs that a person may say or leave out without meaning another rule."""
 
+IMPLIED = word_set("commit")
+OF_COMMITS = word_set("amend squash rebase co-author")
+"""One squashes commits, and co-author lines stand in them: people leave that word out."""
+
+OTHER = "otherkind"
+"""Stands for "other package managers" and their like."""
+
 PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), concept)
     for pattern, concept in (
+        (rf"\b(?:any )?other (?:{'|'.join(KINDS)})\b", OTHER),
         (r"\bforce[- ]?push(?:es|ing)?\b|\bpush(?:ing)? (?:with )?--force\b|\bgit push -f\b", "force-push"),
         (r"\bpull[- ]requests?\b|\bmerge[- ]requests?\b", "pr"),
         (r"\bcommit(?:s|ting)? messages?\b|\bgit messages?\b|\bcommit texts?\b", "commitmessage"),
@@ -136,6 +145,10 @@ PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bgoogle[- ]style\b", "google"),
         (r"\bnumpy[- ]style\b", "numpy"),
         (r"\bthat (?:already )?exists?\b|\bexisting\b|\balready there\b", "existing"),
+        (r"修改|更改|改动|改", " 改 "),
+        (r"直接|分支|以后|请|一定", " "),
+        (r"表情符号", " emoji "),
+        (r"\b(?:pousser?|poussé|pushen|pushe|gepusht|pushear)\b", "push"),
         (r"\bmake a commit\b|\bcreate a commit\b", "commit"),
     )
 )
