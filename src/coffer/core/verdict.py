@@ -16,10 +16,13 @@ from coffer.core.classify.spoken import hear
 from coffer.core.likeness import resembling
 from coffer.core.order import order, order_wording
 from coffer.core.reaction import react
-from coffer.core.repeats import repeated
+from coffer.core.repeats import repeated, restated
 from coffer.core.rule import Persistence, Rule, Rules, is_hard
 from coffer.core.similar import compare
 from coffer.core.wording import Worded, word
+
+AGAIN = 0.7
+"""How sure a repetition makes: less than a plain first mention that the classifier is certain of."""
 
 Kind = Literal["nothing", "noticed", "corrected", "ordered", "approves", "withdraws", "contradicts"]
 """nothing: not worth a rule. noticed: into the inbox. corrected, ordered: an event of the lifecycle, for the rule
@@ -81,9 +84,37 @@ def decide(
         return replace(base, kind=reaction.kind, rule=reaction.rule, why=reaction.reason)
     if judged.certainty == "certain":
         return _certain(base, word(turn, before, tools, judged), heard.text, rules)
+    draft = _draft(turn, before, tools, judged)
+    again = _again(base, draft, heard.text, rules)
+    if again is not None:
+        return again
     if judged.certainty == "possible":
-        return _noticed(base, _draft(turn, before, tools, judged), heard.text, rules, base.why)
+        return _noticed(base, draft, heard.text, rules, base.why)
     return base
+
+
+def _again(base: Verdict, draft: Worded, said: str, rules: Rules) -> Verdict | None:
+    """A turn that is not certain by itself, but says again, or complains of, a rule that stands.
+
+    That the person said the same before is what the classifier can't know; a first mention of it is never enough.
+    """
+    if base.judged.label == "ONE_OFF":
+        return None
+    same = ""
+    if draft.safe:
+        same, against = _relations(draft.text, rules)
+        if against:
+            return None
+    same = same or repeated(said, _standing(rules))
+    if not same:
+        return None
+    label = base.judged.label if base.judged.label in WORTH_A_RULE else "IMPLICIT_CORRECTION"
+    judged = replace(
+        base.judged, label=label, certainty="certain", confidence=max(base.judged.confidence, AGAIN)
+    )
+    return replace(
+        base, kind="corrected", judged=judged, rule=same, worded=draft, why=f"says again: {base.why}"
+    )
 
 
 def _ordered(base: Verdict, worded: Worded, words: str, rules: Rules) -> Verdict:
@@ -103,7 +134,7 @@ def _ordered(base: Verdict, worded: Worded, words: str, rules: Rules) -> Verdict
 
 def _certain(base: Verdict, worded: Worded, said: str, rules: Rules) -> Verdict:
     if not worded.safe:
-        same = repeated(said, _standing(rules))
+        same = repeated(said, _standing(rules)) or restated(said, _standing(rules))
         if same:
             return replace(base, kind="corrected", rule=same, worded=worded)
         return _noticed(base, worded, said, rules, f"{base.why}; {worded.why}")

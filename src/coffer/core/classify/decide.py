@@ -17,12 +17,17 @@ from coffer.core.classify.model import asking, probabilities
 from coffer.core.classify.reach import persistence, scope
 from coffer.core.classify.signs import sign
 from coffer.core.classify.spoken import Heard, hear
+from coffer.core.phrases import clauses
+from coffer.core.phrases_abroad import foreign_rule, is_foreign
 
 Certainty = Literal["certain", "possible", "none"]
 
 WORTH_A_RULE = ("EXPLICIT_CORRECTION", "IMPLICIT_CORRECTION", "PREFERENCE")
 CERTAIN_FROM = 0.62
 POSSIBLE_FROM = 0.48
+PLAIN_FROM = 0.35
+"""A clause that can only forbid or choose needs less of the model, which knows few of its words."""
+PLAIN_LONGEST = 120
 CERTAIN_LONGEST = 320
 UNDOING_LONGEST = 220
 
@@ -87,7 +92,8 @@ def judged(
     seen = {name[2:] for name in values if name.startswith("c:")}
     label = max(odds, key=odds.__getitem__)
     reason = _reason(seen)
-    if worth >= CERTAIN_FROM and _has_the_form(heard, seen, values):
+    sure = worth >= CERTAIN_FROM and _has_the_form(heard, seen, values)
+    if sure or (worth >= PLAIN_FROM and _is_plain(heard, seen, values)):
         label = max(WORTH_A_RULE, key=odds.__getitem__)
         return _worth(label, "certain", worth, reason, heard, before)
     polite = "" if heard.document else sign(heard.text)
@@ -132,6 +138,23 @@ def _has_the_form(heard: Heard, seen: set[str], values: Mapping[str, float]) -> 
         return True
     habit = seen & {"style_word", "git_word", "tool_word"} and seen & {"lasting", "always", "note", "should"}
     return "prefer" in seen and bool(habit)
+
+
+def _is_plain(heard: Heard, seen: set[str], values: Mapping[str, float]) -> bool:
+    """Whether the turn is little more than one clause that forbids or chooses, said after the agent did something."""
+    text = heard.text
+    if heard.document or heard.masked or len(text) > PLAIN_LONGEST or "b:did" not in values:
+        return False
+    if (
+        "?" in text
+        or "？" in text
+        or seen & {"one_off", "meant", "option", "report", "system_must", "add_also"}
+    ):
+        return False
+    if is_foreign(text):
+        return bool(foreign_rule(text)[0])
+    found = clauses(text)
+    return bool(found) and all(clause.kind in ("ban", "choice") for clause in found)
 
 
 def _reason(seen: set[str]) -> str:
