@@ -1,7 +1,7 @@
 """Runs a command with nothing of ours above it: the process that starts it has ended before it begins.
 
-Called as a script: a JSON list of the command, and the keys to type, or null for no terminal. Answers with JSON on
-stdout: out, err, code.
+Called as a script: a JSON list of the command, and the keys to type at its prompts, or null for no terminal;
+answers with JSON on stdout: out, err, code.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import pty
 import subprocess
 import sys
+import termios
 import time
 
 
@@ -31,11 +32,27 @@ def main() -> None:
     print(json.dumps({"out": out, "err": err, "code": answer[2]}))
 
 
+def _wait_for_keys(terminal: int) -> None:
+    """Until the program takes single keys: those that are typed before that are thrown away when it begins to."""
+    until = time.monotonic() + 10
+    while termios.tcgetattr(terminal)[3] & termios.ICANON and time.monotonic() < until:
+        time.sleep(0.005)
+
+
+def _due(said: bytes, keys: str) -> tuple[str, str]:
+    """What is typed at a prompt, and what is left: one key at `? `, a line at `: `."""
+    if said.endswith(b"? "):
+        return keys[:1], keys[1:]
+    if said.endswith(b": "):
+        line, end, rest = keys.partition("\r")
+        return line + end, rest
+    return "", keys
+
+
 def _typed(command: list[str], keys: str) -> tuple[bytes, bytes, int]:
     pid, terminal = pty.fork()
     if pid == 0:
         os.execvp(command[0], command)  # noqa: S606  (the child of a fork becomes the command)
-    os.write(terminal, keys.encode())
     said = b""
     while True:
         try:
@@ -45,6 +62,10 @@ def _typed(command: list[str], keys: str) -> tuple[bytes, bytes, int]:
         if not piece:
             break
         said += piece
+        if said.endswith(b"? "):
+            _wait_for_keys(terminal)
+        now, keys = _due(said, keys)
+        os.write(terminal, now.encode())
     return said.replace(b"\r\n", b"\n"), b"", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 

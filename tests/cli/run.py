@@ -114,7 +114,10 @@ class Machine:
 
     def _judge(self, before: dict[str, tuple[object, ...]], said: bytes) -> None:
         assert b"Traceback" not in said, said.decode("utf-8", "replace")
-        assert snapshot(self.home) == before, "a command that only reads changed the home"
+        after = snapshot(self.home)
+        assert after == before, (
+            f"a command that only reads changed the home: {set(after.items()) ^ set(before.items())}"
+        )
 
 
 COMMAND = (sys.executable, "-m", "coffer.cli.main")

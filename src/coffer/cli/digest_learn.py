@@ -47,7 +47,7 @@ def command(
         counter.world.places,
         counter.world.environment,
         counter.settings.digest,
-        Asker(counter.settings, counter.home, counter.world.environment),
+        Asker(counter.settings, counter.home, counter.world.environment, only_kept=dry_run),
         datetime.now(UTC),
         dry_run,
     )

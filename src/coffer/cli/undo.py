@@ -8,9 +8,14 @@ import click
 
 from coffer.cli import plain
 from coffer.cli.session import World
+from coffer.errors import OnlyThePerson
 from coffer.store.home import Home
 from coffer.work.receipts import to_undo
 from coffer.work.undo_any import undo_any
+
+
+ABOUT_RULES = ("digest", "trust")
+"""Kinds of receipts whose undoing may activate or trust a rule: an agent may not."""
 
 
 @click.command()
@@ -27,6 +32,12 @@ def command(receipt: str, as_machine: bool) -> None:
     world = World.now()
     home = Home.of(world.environment)
     found = to_undo(home, receipt)
+    if found.kind in ABOUT_RULES:
+        from coffer.work.privilege import Propose, may  # noqa: PLC0415  (only rules are the person's alone)
+
+        allowed = may(world.environment, terminal=True, yes=False)
+        if isinstance(allowed, Propose):
+            raise OnlyThePerson(allowed.reason)
     done = undo_any(found, home, world.places)
     if as_machine:
         click.echo(

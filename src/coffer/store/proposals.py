@@ -49,7 +49,7 @@ def add(  # noqa: PLR0913  (the fields of what it makes)
     ).fetchone()
     if found:
         return _proposal(found)
-    time = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds")
+    time = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="microseconds")
     made = (uuid.uuid4().hex[:10], time, by, verb, digest, said, "open")
     connection.execute(f"INSERT INTO proposals ({_COLUMNS}) VALUES (?,?,?,?,?,?,?)", made)  # noqa: S608
     return _proposal(made)

@@ -79,7 +79,7 @@ CREATE TABLE IF NOT EXISTS trusted (
     digest TEXT NOT NULL,
     text TEXT NOT NULL,          -- sha256 of the rule text
     time TEXT NOT NULL,
-    by TEXT NOT NULL,            -- coffer, person
+    by TEXT NOT NULL,            -- coffer, person; not delivered: written (pending), seen (an agent may have been)
     PRIMARY KEY (digest, text)
 ) WITHOUT ROWID;
 
@@ -131,7 +131,8 @@ CREATE TABLE IF NOT EXISTS deliveries (
     bytes INTEGER NOT NULL,
     milliseconds REAL NOT NULL,
     state TEXT NOT NULL,         -- sent, confirmed, held, missing, unverifiable
-    seen TEXT NOT NULL           -- when it was confirmed, or ""
+    seen TEXT NOT NULL,          -- when it was confirmed, or ""
+    process INTEGER NOT NULL     -- parent of the hook, 0 if unknown: what a Claude fork goes on with under a new path
 );
 CREATE INDEX IF NOT EXISTS deliveries_by_transcript ON deliveries (transcript, time);
 CREATE INDEX IF NOT EXISTS deliveries_by_state ON deliveries (state, time);

@@ -47,7 +47,8 @@ class Draft:
 
     project: root of the project, "" for the person's own file. rules: with their evidence. trusted, known: keys
     of texts that may be delivered, and of those that Coffer wrote as well. turns: human turns that belong to this
-    change; states: what became of turns that were kept before. granted, written: texts and keys that become so.
+    change; states: what became of turns that were kept before. granted, revoked: texts that may be
+    delivered from now on, and no more; written: keys of others that Coffer wrote.
     """
 
     path: Path
@@ -65,6 +66,7 @@ class Draft:
     turns: list[HeardTurn] = field(default_factory=list)
     states: dict[str, TurnState] = field(default_factory=dict)
     granted: set[str] = field(default_factory=set)
+    revoked: set[str] = field(default_factory=set)
     _evidence: dict[str, tuple[Evidence, ...]] = field(default_factory=dict)
 
     def step(self, event: Event) -> Outcome:
@@ -82,6 +84,10 @@ class Draft:
         A text that somebody put into the file is not trusted by being counted (DESIGN section 10).
         """
         before, after = change.before, change.after
+        if before is not None and before.state == "active" and (after is None or after.state != "active"):
+            self.revoked |= {before.text} if trust.key(before.text) in self.trusted else set()
+            self.granted.discard(before.text)
+            self.written |= {trust.key(before.text)} if after is not None else set()
         if after is None:
             return
         persons = isinstance(event, Ordered | Accepted | Edited) and change.kind not in (
@@ -91,6 +97,7 @@ class Draft:
         new = before is None or before.text != after.text
         if after.state == "active" and (new or (before is not None and before.state != "active")):
             name = trust.key(after.text)
+            self.revoked.discard(after.text)
             if name not in self.trusted and (persons or name in self.known | self.written):
                 self.granted.add(after.text)
         elif new and not after.proposed:
@@ -146,6 +153,7 @@ class Draft:
             "turns": [turn_as_json(turn) for turn in self.turns],
             "states": dict(self.states),
             "granted": sorted(self.granted),
+            "revoked": sorted(self.revoked),
             "written": sorted(self.written),
             **more,
         }
@@ -193,6 +201,7 @@ def _learn(connection: Any, receipt: Receipt) -> None:
     keep_turns(connection, (turn_of(row) for row in data["turns"]))
     for name, state in data["states"].items():
         set_state(connection, [name], state)
+    trust.revoke(connection, receipt.path, data["revoked"])
     trust.write(connection, receipt.path, data["written"])
     trust.grant(connection, receipt.path, data["granted"], "coffer")
 

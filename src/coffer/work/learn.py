@@ -88,6 +88,8 @@ class Learning:
         """Learn from what is new in these sessions. Raises Busy, DigestBroken, WriteFailed, StoreFailed."""
         learned = Learned()
         with nullcontext() if self.dry_run else self._alone():
+            if not self.dry_run:
+                take(self.home, self.environment, self.now)
             heard, marks = self._hear(sessions, learned, tell)
             self._decide(heard, learned)
             if not self.dry_run:
@@ -182,7 +184,6 @@ class Learning:
 
     def _close(self, learned: Learned, marks: Sequence[_Mark]) -> None:
         """Keep what belongs to no digest, and how far each transcript was read."""
-        take(self.home, self.environment, self.now)
         if not marks and not learned.turns:
             return
         with refusals(self.home.root), database(self.home) as connection:

@@ -46,6 +46,7 @@ def undo_digest(receipt: Receipt, home: Home, now: datetime | None = None) -> Re
             set_state(connection, data.get("counted", ()), "noticed")
             set_state(connection, data["states"], "noticed")
             trust.revoke(connection, receipt.path, data["granted"])
+            trust.grant(connection, receipt.path, data["revoked"], "coffer")
             save(connection, receipt)
             save(connection, done)
     return done
