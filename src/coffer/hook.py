@@ -277,9 +277,11 @@ def note(entry: bytes) -> None:
     """Leave word for the daemon of what was answered; it counts once it has its name."""
     name = f"{time.time_ns()}-{posix.getpid()}"
     written = f"spool/.{name}"
+    try:  # noqa: SIM105  (contextlib is Python)
+        posix.mkdir("spool", 0o700)
+    except OSError:
+        pass  # there already, perhaps since a moment; and if not, the next step says so
     try:
-        if not exists("spool"):
-            posix.mkdir("spool", 0o700)
         descriptor = posix.open(
             written, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600
         )

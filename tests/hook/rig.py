@@ -180,6 +180,7 @@ class _Server(threading.Thread):
             contextlib.chdir(self.folder),
         ):
             last.connect("daemon.sock")
+        self.join(LONG)  # its socket is closed next
         for handler in self.handlers:
             handler.join(LONG)
 
