@@ -1,0 +1,19 @@
+"""The JSON by which a hook gives the model a text. Both agents take the same."""
+
+from __future__ import annotations
+
+import json
+import re
+
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+def additional_context(event: str, context: str) -> bytes:
+    """Exactly hookSpecificOutput and nothing else: Codex fails a hook over any further key. No text: no bytes.
+
+    Half surrogate pairs become U+FFFD, since Codex fails over their escapes.
+    """
+    if not context:
+        return b""
+    said = {"hookEventName": event, "additionalContext": _HALVES.sub("\ufffd", context)}
+    return json.dumps({"hookSpecificOutput": said}, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
