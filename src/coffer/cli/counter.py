@@ -18,7 +18,7 @@ from coffer.cli import plain
 from coffer.cli.session import World
 from coffer.core.settings import Settings
 from coffer.disk.replace import refusals
-from coffer.errors import CofferError
+from coffer.errors import CofferError, OnlyThePerson
 from coffer.store import proposals
 from coffer.store.db import database
 from coffer.store.home import Home
@@ -55,16 +55,16 @@ def on_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty()
 
 
-def only_proposed(
+def only_by_person(
     counter: Counter, verb: str, arguments: dict[str, Any], *, yes: bool, creates: bool, as_machine: bool
-) -> bool:
-    """Keep a proposal where this process may not act for the person, and say so; False: it may.
+) -> None:
+    """Keep a proposal where this process may not act for the person, say so, and end with its exit code.
 
     creates: the verb makes, activates or words a rule; others only need that no agent asks for them.
     """
     allowed = may(os.environ, terminal=on_terminal() or not creates, yes=yes)
     if not isinstance(allowed, Propose):
-        return False
+        return
     said = arguments | {"project": counter.desk.project}
     path = counter.desk.target("user" if arguments.get("where") == "user" else None).path
     with refusals(counter.home.root), database(counter.home) as connection:
@@ -77,7 +77,7 @@ def only_proposed(
                 f"Proposed, not done: {allowed.reason}. It waits as {kept.id} in `coffer digest inbox`."
             )
         )
-    return True
+    sys.exit(OnlyThePerson.exit_code)
 
 
 def report(done: Done, sentence: str, *, as_machine: bool) -> None:

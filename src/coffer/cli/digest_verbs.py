@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from coffer.cli.counter import Counter, json_option, only_proposed, report, rule_argument, where_of
+from coffer.cli.counter import Counter, json_option, only_by_person, report, rule_argument, where_of
 
 _GLOBAL = click.option("--global", "-g", "everywhere", is_flag=True, help="For all your projects.")
 _YES = click.option("--yes", is_flag=True, help="Do it without a terminal to ask on (never under an agent).")
@@ -24,8 +24,7 @@ def add(text: str, hard: bool, everywhere: bool, yes: bool, as_machine: bool) ->
     counter = Counter.now()
     where = where_of(everywhere)
     arguments = {"text": text, "hard": hard, "where": where or ""}
-    if only_proposed(counter, "add", arguments, yes=yes, creates=True, as_machine=as_machine):
-        return
+    only_by_person(counter, "add", arguments, yes=yes, creates=True, as_machine=as_machine)
     done = counter.desk.add(text, hard=hard, where=where)
     if not counter.desk.project and not everywhere and not as_machine:
         click.echo("This folder belongs to no project, so the rule holds in all of them.")
@@ -47,8 +46,7 @@ def edit(rule: str, text: str | None, yes: bool, as_machine: bool) -> None:
             raise click.Abort
         text = written
     arguments = {"rule": rule, "text": text}
-    if only_proposed(counter, "edit", arguments, yes=yes, creates=True, as_machine=as_machine):
-        return
+    only_by_person(counter, "edit", arguments, yes=yes, creates=True, as_machine=as_machine)
     report(counter.desk.edit(rule, text), "Worded anew:", as_machine=as_machine)
 
 
@@ -61,8 +59,7 @@ def promote(rule: str, hard: bool, yes: bool, as_machine: bool) -> None:
     """Make RULE active at once, whatever it has counted."""
     counter = Counter.now()
     arguments = {"rule": rule, "hard": hard}
-    if only_proposed(counter, "promote", arguments, yes=yes, creates=True, as_machine=as_machine):
-        return
+    only_by_person(counter, "promote", arguments, yes=yes, creates=True, as_machine=as_machine)
     done = counter.desk.promote(rule, hard=hard)
     report(done, "Hard now:" if done.rule.priority == "hard" else "Active now:", as_machine=as_machine)
 
@@ -73,8 +70,8 @@ def promote(rule: str, hard: bool, yes: bool, as_machine: bool) -> None:
 def demote(rule: str, as_machine: bool) -> None:
     """Take RULE out of delivery. It waits in pending and keeps what it has counted."""
     counter = Counter.now()
-    if not only_proposed(counter, "demote", {"rule": rule}, yes=False, creates=False, as_machine=as_machine):
-        report(counter.desk.demote(rule), "No longer delivered:", as_machine=as_machine)
+    only_by_person(counter, "demote", {"rule": rule}, yes=False, creates=False, as_machine=as_machine)
+    report(counter.desk.demote(rule), "No longer delivered:", as_machine=as_machine)
 
 
 @click.command("upvote")
@@ -83,9 +80,9 @@ def demote(rule: str, as_machine: bool) -> None:
 def upvote(rule: str, as_machine: bool) -> None:
     """Count one more for RULE."""
     counter = Counter.now()
-    if not only_proposed(counter, "upvote", {"rule": rule}, yes=False, creates=False, as_machine=as_machine):
-        done = counter.desk.upvote(rule)
-        report(done, f"Importance {done.rule.importance}:", as_machine=as_machine)
+    only_by_person(counter, "upvote", {"rule": rule}, yes=False, creates=False, as_machine=as_machine)
+    done = counter.desk.upvote(rule)
+    report(done, f"Importance {done.rule.importance}:", as_machine=as_machine)
 
 
 @click.command("downvote")
@@ -94,7 +91,7 @@ def upvote(rule: str, as_machine: bool) -> None:
 def downvote(rule: str, as_machine: bool) -> None:
     """Count one less for RULE; at an importance of nought it is deleted."""
     counter = Counter.now()
-    if not only_proposed(
+    if not only_by_person(
         counter, "downvote", {"rule": rule}, yes=False, creates=False, as_machine=as_machine
     ):
         done = counter.desk.downvote(rule)
@@ -108,8 +105,8 @@ def downvote(rule: str, as_machine: bool) -> None:
 def remove(rule: str, as_machine: bool) -> None:
     """Delete RULE from its file."""
     counter = Counter.now()
-    if not only_proposed(counter, "remove", {"rule": rule}, yes=False, creates=False, as_machine=as_machine):
-        report(counter.desk.remove(rule), "Deleted:", as_machine=as_machine)
+    only_by_person(counter, "remove", {"rule": rule}, yes=False, creates=False, as_machine=as_machine)
+    report(counter.desk.remove(rule), "Deleted:", as_machine=as_machine)
 
 
 @click.command("merge")
@@ -120,5 +117,5 @@ def merge(rule: str, into: str, as_machine: bool) -> None:
     """Let the rule INTO take over all that RULE has counted; RULE is deleted."""
     counter = Counter.now()
     arguments = {"rule": rule, "into": into}
-    if not only_proposed(counter, "merge", arguments, yes=False, creates=False, as_machine=as_machine):
-        report(counter.desk.merge(rule, into), "Merged into:", as_machine=as_machine)
+    only_by_person(counter, "merge", arguments, yes=False, creates=False, as_machine=as_machine)
+    report(counter.desk.merge(rule, into), "Merged into:", as_machine=as_machine)

@@ -33,6 +33,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Your rules: learn them from your corrections, see, accept and change them.",
     ),
     "trust": ("coffer.cli.trust", "Let rule texts that Coffer did not write be delivered."),
+    "bundle": ("coffer.cli.bundle", "Show what a session is sent of the rules, and what is left out."),
+    "hooks": ("coffer.cli.hooks", "Connect your agents: put Coffer's hooks in, take them out, see them."),
     "completion": ("coffer.cli.completion", "Print the completion script of a shell."),
 }
 """Command → module and one line of help; each module has a click command named `command`."""

@@ -13,7 +13,6 @@ from coffer.store.home import Home
 from coffer.work.receipts import to_undo
 from coffer.work.undo_any import undo_any
 
-
 ABOUT_RULES = ("digest", "trust")
 """Kinds of receipts whose undoing may activate or trust a rule: an agent may not."""
 
