@@ -27,13 +27,17 @@ def lane_for(home: Home, project: Path | None) -> Lane:
     return own + _folder(lane_folder(home, None), "global", project=False)
 
 
+def lane_files(folder: Path) -> list[Path]:
+    """The files of a lane, by name; none where nobody wrote a rule into it."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == ".md" and path.name[0] != ".")
+    except OSError:
+        return []
+
+
 def _folder(folder: Path, name: str, *, project: bool) -> Lane:
     found = Lane()
-    try:
-        paths = sorted(path for path in folder.iterdir() if path.suffix == ".md" and path.name[0] != ".")
-    except OSError:
-        return found  # no lane: nobody wrote a rule into it
-    for path in paths:
+    for path in lane_files(folder):
         where = f"{name}/{path.name}"
         try:
             found += lane_of(_text(path), where, project=project)
