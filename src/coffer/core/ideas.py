@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from coffer.core.ideas_of_work import WORK, Idea
 from coffer.core.slots import clauses, plain
@@ -229,7 +229,8 @@ def _compiled() -> tuple[tuple[Idea, re.Pattern[str], re.Pattern[str] | None], .
     )
 
 
-def stances(rule: str, prepared: str = "") -> list[Stance]:
+@lru_cache(maxsize=2_048)
+def stances(rule: str, prepared: str = "") -> tuple[Stance, ...]:
     """The ideas that a rule speaks of."""
     parts = clauses(prepared or plain(rule))
     found = []
@@ -244,4 +245,4 @@ def stances(rule: str, prepared: str = "") -> list[Stance]:
                 break
         if keeps is not None:
             found.append(Stance(idea, keeps))
-    return found
+    return tuple(found)

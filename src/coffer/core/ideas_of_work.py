@@ -195,7 +195,8 @@ WORK: tuple[Idea, ...] = (
     Idea(
         "skipped tests",
         (
-            r"(?:skip|disable|delete|comment out|xfail)\b.{0,25}\b(?:failing|broken|red) tests?"
+            r"skip\w*\b.{0,15}\btests?\b.{0,20}\b(?:green|pass)\b"
+            r"|(?:skip\w*|disable|delete|comment out|xfail)\b.{0,25}\b(?:failing|broken|red) tests?"
             r"|(?:failing|broken|red) tests?\b.{0,30}\b(?:skip|disable|delete|comment)"
         ),
     ),
@@ -233,8 +234,8 @@ WORK: tuple[Idea, ...] = (
     Idea(
         "plan first",
         (
-            r"(?:start|begin|jump|write|code|coding|implement\w*)\b.{0,30}\b(?:before|without"
-            r"|until|@ask)\b.{0,30}\bplan\b"
+            r"(?:start|begin|jump|write|code|coding|implement\w*)\b.{0,30}(?:\b(?:before|without"
+            r"|until)\b|@ask).{0,30}\bplan\b"
         ),
         r"(?:show|give|make|present|write)\b.{0,15}\bplan\b.{0,15}\b(?:first|before)",
         loose=True,
@@ -287,5 +288,25 @@ WORK: tuple[Idea, ...] = (
     Idea(
         "upgrades",
         r"\b(?:upgrad|bump|updat)\w*\b.{0,25}\b(?:dependenc\w+|deps|packages?|librar\w+|versions?)\b",
+    ),
+    Idea(
+        "pinned dependencies",
+        r"\bunpinned (?:dep|version|package)\w*|\bloose versions?\b",
+        (
+            r"\bpin\w*\b.{0,30}\b(?:dep\w*|versions?|packages?)\b"
+            r"|\b(?:dep\w*|versions?|packages?)\b.{0,20}\bpinned\b"
+        ),
+    ),
+    Idea(
+        "code references",
+        r"\b(?:reference|cite|mention|quote)\w*\b.{0,20}\bcode\b.{0,15}\bwithout\b.{0,20}\b(?:path|file|line)",
+        r"\b(?:path|file)(?: ?: ?| and | with )(?:the )?lines?\b",
+    ),
+    Idea(
+        "prints left in",
+        (
+            r"\b(?:leav\w+|left|add\w*|put|keep)\b.{0,12}\b(?:debug )?prints?(?: statements?)?\b"
+            r"|^\W*(?:use )?(?:debug )?prints?(?: statements?)?\W*$"
+        ),
     ),
 )

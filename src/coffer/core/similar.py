@@ -13,7 +13,7 @@ from typing import Literal
 
 from coffer.core.ideas import Stance, stances
 from coffer.core.slots import Slots, prepared, slots
-from coffer.core.tables import EXCLUSIVE, IMPLIED, KINDS, OF_COMMITS, OTHER, WEAK
+from coffer.core.tables import EXCLUSIVE, IMPLIED, LANGUAGES, OF_COMMITS, OTHER, WEAK
 
 Label = Literal["DUPLICATE", "DISTINCT", "CONTRADICTORY"]
 
@@ -30,10 +30,14 @@ def compare(a: str, b: str) -> Relation:
     """The relation of two rules."""
     one, other = slots(a), slots(b)
     apart = _apart(one, other)
-    opposed = _opposed(one, other, apart)
+    opposed = _opposed(one, other, apart) or _opposed(
+        slots(a, reordered=False), slots(b, reordered=False), apart
+    )
+    idea = _by_idea(stances(a, prepared(a)), stances(b, prepared(b)), one, other)
+    if opposed and idea is not None and idea.label == "DUPLICATE":
+        return Relation("DISTINCT", f"{idea.reason}, but {opposed}")
     if opposed:
         return Relation("CONTRADICTORY", opposed)
-    idea = _by_idea(stances(a, prepared(a)), stances(b, prepared(b)), one, other)
     if idea is not None:
         return idea
     if apart:
@@ -60,8 +64,9 @@ def _opposed(one: Slots, other: Slots, apart: str) -> str:
     if all(swapped):
         return f"one forbids what the other wants: {_list(swapped[0] | swapped[1])}"
     if one.forbidden and one.forbidden == other.forbidden and one.wanted and other.wanted:
-        pair = _exclusive(one.wanted - other.wanted, other.wanted - one.wanted)
-        if pair:
+        rests = one.wanted - other.wanted, other.wanted - one.wanted
+        pair = _exclusive(*rests)
+        if pair and len(rests[0]) == len(rests[1]) == 1:
             return f"two choices for one thing: {pair}"
     if not one.forbidden and not other.forbidden:
         rest_one, rest_other = one.wanted - other.wanted, other.wanted - one.wanted
@@ -118,7 +123,9 @@ def _says_more(one: Slots, other: Slots) -> bool:
     return mine > 9 and mine >= 2 * theirs + 2
 
 
-def _by_idea(mine: list[Stance], theirs: list[Stance], one: Slots, other: Slots) -> Relation | None:
+def _by_idea(
+    mine: tuple[Stance, ...], theirs: tuple[Stance, ...], one: Slots, other: Slots
+) -> Relation | None:
     """The relation by a common idea, where the surroundings allow it."""
     if not mine or {stance.idea.name for stance in mine} != {stance.idea.name for stance in theirs}:
         return None
@@ -151,11 +158,14 @@ def _same(one: Slots, other: Slots) -> Relation:
         return Relation("DISTINCT", "another condition")
     if one.places != other.places:
         return Relation("DISTINCT", "another place")
-    if len(set(one.choices)) > 1 and one.choices != other.choices and not _aligned(one, other):
-        return Relation("DISTINCT", "the same things, and it does not show which one wins")
+    if one.deeds and other.deeds and not one.deeds & other.deeds:
+        return Relation("DISTINCT", f"another deed: {_list(one.deeds)}, {_list(other.deeds)}")
     if _one_of_a_kind(one, other):
         return Relation("DUPLICATE", f"the same choice: {_list(one.wanted)}")
-    banned = _agree(one.forbidden, other.forbidden, 1 if one.wanted and one.wanted == other.wanted else 2)
+    if len(set(one.choices)) > 1 and one.choices != other.choices and not _aligned(one, other):
+        return Relation("DISTINCT", "the same things, and it does not show which one wins")
+    sure = (one.wanted and one.wanted == other.wanted) or one.conditions
+    banned = _agree(one.forbidden, other.forbidden, 1 if sure else 2)
     wished = _agree(one.wanted, other.wanted, 2)
     if one.forbidden and other.forbidden and banned and (wished or not one.wanted or not other.wanted):
         return Relation("DUPLICATE", f"both forbid {_list(one.forbidden & other.forbidden)}")
@@ -168,13 +178,14 @@ def _same(one: Slots, other: Slots) -> Relation:
 
 def _one_of_a_kind(one: Slots, other: Slots) -> bool:
     """Whether both want one tool of a kind: "no pip, uv", "uv and no other package manager", "no pip calls; uv"."""
-    if one.wanted != other.wanted or len(one.wanted) != 1 or not one.forbidden or not other.forbidden:
+    wanted = one.wanted - LANGUAGES
+    if wanted != other.wanted - LANGUAGES or len(wanted) != 1:
         return False
-    kind = next((names for names in KINDS.values() if one.wanted <= names), frozenset())
+    kind = next((names for names in EXCLUSIVE if wanted <= names), frozenset())
     rivals = one.forbidden & kind, other.forbidden & kind
-    if not kind or any(word in kind for word in one.wanted & (one.forbidden | other.forbidden)):
+    if not kind or wanted & (one.forbidden | other.forbidden):
         return False
-    others = [OTHER in slots.forbidden for slots in (one, other)]
+    others = [OTHER in slots.forbidden or not slots.forbidden for slots in (one, other)]
     if any(others):
         return all(rival or other for rival, other in zip(rivals, others, strict=True))
     return bool(rivals[0] & rivals[1]) and max(len(one.forbidden), len(other.forbidden)) <= 2

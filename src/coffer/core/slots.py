@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from coffer.core.tables import LIGHT, PHRASES, PLACES, SAME, TONGUES, kind_of
-from coffer.core.verbs import base_of, word_set
+from coffer.core.verbs import BASE, base_of, word_set
 
 TOKEN = re.compile(
     r"--?[\w-]+(?:=\S+)?|\$\([^)]*\)|[\w.@/*+#%-]*[\w*+#%](?:=\w+)?(?:\(\))?|[぀-ヿ一-鿿]|[\U0001F300-\U0001FAFF✅✨]"
@@ -52,6 +53,13 @@ ASKING = (
             re.IGNORECASE,
         ),
         r"\1\2 @noask",
+    ),
+    (
+        re.compile(
+            r"\b([\w ./-]{3,40}?) (?:is|are) (?:immutable|off limits)\b",
+            re.IGNORECASE,
+        ),
+        r"do not alter \1",
     ),
     (re.compile(r"\bprefer\s+(.{1,40}?)\s+(?:over|to)\s+(.{1,40})$", re.IGNORECASE), r"use \1 instead of \2"),
     (re.compile(r"\blieber\s+(.{1,40}?)\s+als\s+(.{1,40})$", re.IGNORECASE), r"use \1 statt \2"),
@@ -132,11 +140,60 @@ CONDITIONS = (
     (re.compile(r"\bno more than one\b", re.IGNORECASE), " never @several "),
     (re.compile(r"\bmore than one\b|\bseveral\b|\bmultiple\b", re.IGNORECASE), " @several "),
 )
+REWRITTEN = (
+    (
+        re.compile(
+            r"^(?:always )?(?:keep|leave) (.{3,40}?) (?:out of|outside) (?!it\b)(.{3,40})$", re.IGNORECASE
+        ),
+        r"do not put \1 in \2",
+    ),
+    (
+        re.compile(
+            r"^only (\w+) (.{3,40}?) (?:inside|within|under|in) (?!case\b)([\w./-]{2,30})$", re.IGNORECASE
+        ),
+        r"do not \1 \2 outside \3",
+    ),
+    (
+        re.compile(
+            r"^(?:always )?(?:remove|delete|take out) (.{3,40}?) (?:when you(?:'re| are) done|before you finish"
+            r"|before you are done|before committing|afterwards)\b.*$",
+            re.IGNORECASE,
+        ),
+        r"do not leave \1",
+    ),
+    (
+        re.compile(r"\b(\w+) (\w+?s?)(,? (?:not|never|instead of|rather than)(?: \w+ing)?) (\w+) ones\b"),
+        r"\1 \2\3 \4 \2",
+    ),
+    (re.compile(r"\bin (?:what|anything|everything|texts?|all) (?:that )?you (?:write|post|say)\b"), " "),
+    (re.compile(r"\bwhen an existing one (?:will do|exists|is there)\b"), " "),
+    (
+        re.compile(
+            r"^(?:do not|don't|never) skip (the )?(linter|linting|type ?check(?:er|ing)?|formatter|build|review)$"
+        ),
+        r"always run \1\2",
+    ),
+)
+"""Other words for the same: what is kept out of a place is not put there."""
+FIRST_THEN = re.compile(
+    r"^(?:do not forget to |don't forget to "
+    r"|always )?(?P<first>(?P<verb>[a-z-]+) [^;.]{2,40}?) before (?:you |each |every |any |a )"
+    r"(?P<then>[^;.]{3,40})$"
+)
+"""First the one, then the other: the other is forbidden without the one."""
 PURPOSE = re.compile(r"\bto\s+(\w+)\s", re.IGNORECASE)
 
 REQUESTS = "requests"
 """A client library, and the plural of a request."""
 
+IN_CODE = re.compile(r"\b(?:comments?|prints?|console\.log|todos?|docstrings?|type hints?)\b|注释")
+OF_CODE = word_set("comment print console.log todo docstring typehint")
+"""These stand in code, whether one says so or not."""
+DEEDS = (
+    ("make", re.compile(r"\b(?:creat|generat)\w*\b")),
+    ("change", re.compile(r"\b(?:edit|modif(?:y|ie)|patch|chang|rewrit|overwrit)\w*\b")),
+    ("read", re.compile(r"\b(?:read|look at)\b")),
+)
 TURNS = word_set("without until unless before after while sin sans ohne sem senza без außer")
 """What stands after one of these is a condition: "without a migration" is no "migration"."""
 
@@ -160,6 +217,8 @@ class Slots:
     numbers: frozenset[str] = field(default=frozenset())
     choices: tuple[str, ...] = ()
     """Things of which one excludes the other, in the order of the text: who wins shows there."""
+    deeds: frozenset[str] = field(default=frozenset())
+    """Whether it speaks of making things or of changing them, where it says so."""
     inside: frozenset[str] = field(default=frozenset())
     """What the rule says it holds in: "in tests", "in shaders"."""
 
@@ -174,15 +233,20 @@ class Slots:
         return frozenset().union(*(part.words for part in self.parts if not part.forbids))
 
 
-def slots(rule: str) -> Slots:
-    """The rule taken apart."""
-    text = prepared(rule)
+@lru_cache(maxsize=2_048)
+def slots(rule: str, *, reordered: bool = True) -> Slots:
+    """The rule taken apart. reordered: what is to be done first is read as a condition of what comes then."""
+    text = prepared(rule, reordered=reordered)
     places = frozenset(name for name, pattern in PLACES if pattern.search(text))
+    if IN_CODE.search(text):
+        places -= {"code"}
     tongues = frozenset(name for name, pattern in TONGUES if pattern.search(text))
     parts = []
     seen: set[str] = set()
     for clause, forbids in _clauses(text):
         words = frozenset(_concepts(clause))
+        if words & OF_CODE:
+            words |= {"code"}
         seen |= words
         parts.append(
             Part(forbids, frozenset(word for word in words if not word.startswith("@") or word == "@several"))
@@ -194,6 +258,7 @@ def slots(rule: str) -> Slots:
         frozenset(word for word in seen if word.startswith("@") and word != "@several"),
         frozenset(re.findall(r"\b\d+\b", text)),
         tuple(SAME.get(word, word) for word in TOKEN.findall(text) if kind_of(SAME.get(word, word))),
+        frozenset(name for name, pattern in DEEDS if pattern.search(text)),
         frozenset(
             SAME.get(_stem(word), _stem(word))
             for word in re.findall(r"\b(?:in|for) (?:the |a |an )?([\w-]{3,})", text)
@@ -201,10 +266,14 @@ def slots(rule: str) -> Slots:
     )
 
 
-def prepared(rule: str) -> str:
+@lru_cache(maxsize=2_048)
+def prepared(rule: str, *, reordered: bool = True) -> str:
     """The plain text with its conditions named."""
     text = plain(rule)
-    for pattern, form in (*ASKING, *CONDITIONS):
+    order = FIRST_THEN.match(text) if reordered else None
+    if order and order["verb"] in BASE and order["verb"] not in ("ask", "get", "wait", "stop", "avoid"):
+        text = f"do not {order['then']} without {order['first']}"
+    for pattern, form in (*REWRITTEN, *ASKING, *CONDITIONS):
         text = pattern.sub(form, text)
     return text
 
@@ -212,6 +281,7 @@ def prepared(rule: str) -> str:
 def plain(rule: str) -> str:
     """Lower case, without quotes and the last full stop."""
     text = re.sub(r"[`\"“”„«»「」]|(?<!\w)'|'(?!\w)", " ", rule.strip().lower().replace("’", "'"))
+    text = re.sub(r"\b(?:the )?user's\b", "my", text)
     return " ".join(text.rstrip(" .!。！").split())
 
 
@@ -246,6 +316,8 @@ def _signed(clause: str) -> tuple[str, bool]:
     match = NEGATOR.match(clause)
     if match:
         clause, forbids = clause[match.end() :], True
+        if match[0].strip().startswith("n"):
+            clause = re.sub(r"\b(?:pas|jamais|plus)\b(?: d(?:e |'))?", " ", clause, count=1)
     else:
         inner = INNER_NEGATOR.search(clause)
         if inner:

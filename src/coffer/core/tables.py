@@ -46,8 +46,8 @@ def kind_of(thing: str) -> str:
     low = re.sub(r"^(?:the|a|an)\s+|\s+(?:tool|command|library|instead|here)$", "", low)
     if low in _KIND_OF:
         return _KIND_OF[low]
-    first = low.split()[0] if low else ""
-    return _KIND_OF.get(first, "")
+    words = low.split()
+    return _KIND_OF.get(" ".join(words[:2]), "") or _KIND_OF.get(words[0] if words else "", "")
 
 
 _SYNONYMS = """
@@ -81,6 +81,9 @@ ask: asks asking
 co-author: co-authored-by coauthor co-authored coauthored-by
 log: logging logger logs
 format: reformat formatting formatted auto-format
+hardcode: hard-code hardcoded hard-coded hardcoding
+repeat: restate
+ignore: suppress
 lower: reduce decrease loosen
 stage: add-to-git
 spaces: leerzeichen espacios espaces espaços spazi пробелы
@@ -105,6 +108,8 @@ LIGHT = word_set(
     want need prefer such so too very really exactly current simply user users say-so before after until
     unless without not no never nothing stick put user's hand
     yourself directo directa directement directamente direkt anywhere
+    的 了 在 里 到 把 就 也 都 地 个 些 用 使 会 去 来 上 你 我 让 谁 要 这 们
+    direct
     chat conversation git benutze используй utilizza nutze verwende nimm verwenden benutzen utilise
     utilisez utiliser
     der die das den dem ein eine einen im in mit und zu auf für von es sie wir ist nicht bitte direkt
@@ -122,6 +127,9 @@ WEAK = word_set("alter show paste add create say get install print include open 
 IMPLIED = word_set("commit")
 OF_COMMITS = word_set("amend squash rebase co-author")
 """One squashes commits, and co-author lines stand in them: people leave that word out."""
+
+LANGUAGES = word_set("python javascript typescript go rust java swift css html sql bash")
+"""They tell rules apart where both name one, and else where a rule holds."""
 
 OTHER = "otherkind"
 """Stands for "other package managers" and their like."""
@@ -145,10 +153,22 @@ PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bgoogle[- ]style\b", "google"),
         (r"\bnumpy[- ]style\b", "numpy"),
         (r"\bthat (?:already )?exists?\b|\bexisting\b|\balready there\b", "existing"),
-        (r"修改|更改|改动|改", " 改 "),
-        (r"直接|分支|以后|请|一定", " "),
+        (r"提交信息", " commitmessage "),
+        (r"推送到?|推到|推上去|推", " push "),
+        (r"提交", " commit "),
+        (r"依赖", " dependency "),
+        (r"注释", " comment "),
+        (r"测试", " testing "),
+        (r"删除|删掉|删", " delete "),
+        (r"添加|新增|加", " add "),
+        (r"修改|更改|改动|改", " alter "),
+        (r"\b(?:borr(?:es|ar|aras|ado|a|e)|lösch(?:e|en|t)|supprim(?:e|er|é|ez))\b", "delete"),
+        (r"直接|分支|以后|请|一定|使用|采用|再|随便|任何", " "),
         (r"表情符号", " emoji "),
         (r"\b(?:pousser?|poussé|pushen|pushe|gepusht|pushear)\b", "push"),
+        (r"\bglobal (?:variables?|state)\b|\bglobals\b", "globalvar"),
+        (r"\bsay(?:ing)? (?:you are |you're )?sorry\b|\bapologi[sz]\w*\b|\bapologies\b", "apology"),
+        (r"\babbreviat\w+\b", "abbreviation"),
         (r"\bmake a commit\b|\bcreate a commit\b", "commit"),
     )
 )
