@@ -57,7 +57,7 @@ EVERY = re.compile(
     re.IGNORECASE,
 )
 WHENEVER = re.compile(
-    r"^(?:whenever|every time|each time|any time) (?:you|we|i) [^,]{3,70}?(?:, ?| )(?P<verb>run|add"
+    r"^(?:whenever|every time|each time|any time|when(?P<once>)) (?:you|we|i) [^,]{3,70}?(?:, ?| )(?P<verb>run|add"
     r"|write|paste|show|tell|ask"
     r"|update|check|use|put|say|give|include|mention|bump|rebuild|regenerate|keep|make|open|link|list"
     r"|explain|report)\b.{3,}$",
@@ -104,6 +104,9 @@ def norm(sentence: str, *, standing: bool) -> str:
     """The statement as one line without a full stop, or nothing. standing: the person says that it holds always."""
     text = " ".join(sentence.split()).strip(" .!,;:")
     if not text or len(text) > 180 or "?" in text or TROUBLE.search(text):
+        return ""
+    when = WHENEVER.match(text)
+    if when and when["once"] is not None and not standing:
         return ""
     if any(form.match(text) for form in (STATEMENT, MASS, EVERY, WHENEVER, ONE_BY_ONE, ON_REQUEST)):
         return text

@@ -164,7 +164,7 @@ LASTING_VERBS = word_set(
 INSTEAD = word_set("use ask put keep stick call leave prefer run")
 """Orders that after a ban say what to do instead of what it bans, and are no new task."""
 SPLITS = re.compile(
-    r",\s+(?=(?:and |but |so |please |then )*(?:do\s?n[o'’]?t|do not|never|no|use|stop|leave"
+    r",\s+(?=(?:and |but |so |please |then )*(?:do\s?n[o'’]?t|do not|never|no|use|stick|stop|leave"
     r"|just|always|we|only|it|that|i|you|the)\b)|\s+(?:but"
     r"|and)\s+(?=(?:please )?(?:do\s?n[o'’]?t|do not|never|stop|always)\b)"
     r"|,?\s+so\s+(?=(?:please |just )*(?:no|never|do\s?n[o'’]?t|do not|always|use|keep|all|every|plots|tests)\b)"
@@ -206,7 +206,7 @@ STYLE = re.compile(
 )
 REASONED = re.compile(
     r"^(?P<said>[^,]+),\s+(?:(?:we|they|it|i|that|this|the|my|our|[\w-]+)(?: \w+)? (?:is|are|has|have"
-    r"|was|were|breaks?|makes?"
+    r"|was|were|breaks?|makes?|depends?|needs?|expects?"
     r"|already|looks?|reads?)\b|(?:we|they|it|i|that|this|there)['’](?:s|re|ve)\b|because\b"
     r"|since\b)(?!.*\b(?:unless|except"
     r"|only|if|but|until)\b).*$",
@@ -220,7 +220,8 @@ ALWAYS = re.compile(
     re.IGNORECASE,
 )
 EACH = re.compile(
-    r"\b(?:for|on|in|after|before|with) (?:each|every)\b|\bin all (?:of )?(?:my|our)\b|\bin (?:all )?my other\b",
+    r"\b(?:whenever|every time|each time|any time) (?:you|we|i)\b"
+    r"|\b(?:for|on|in|after|before|with) (?:each|every)\b|\bin all (?:of )?(?:my|our)\b|\bin (?:all )?my other\b",
     re.IGNORECASE,
 )
 """What makes an order one for every time."""
@@ -235,3 +236,67 @@ AFTERTHOUGHT = re.compile(
     re.IGNORECASE,
 )
 """A reason or an example, which the rule doesn't need; never a condition."""
+
+ALWAYS_TOO = re.compile(r"^\W*(?:always|every time|from now on|no exceptions)\W*$", re.IGNORECASE)
+"""Said after an order, on its own, it makes the order one for every time."""
+AVOID = re.compile(
+    r"^avoid (?:using |the use of |any )?(?P<np>[\w@.`/*'’-]+(?:\s+[\w@.`/*'’-]+){0,4})$", re.IGNORECASE
+)
+NOTHING = re.compile(
+    r"^nothing (?:gets|is|may be|should be|must be|shall be|is to be) (?P<done>installed|committed"
+    r"|pushed|merged|deployed"
+    r"|deleted|published|released) (?P<how>(?:globally|on my machine|without|unless|before|directly"
+    r"|straight).{0,60})$",
+    re.IGNORECASE,
+)
+FINITE = re.compile(
+    r"(?:is|are|was|were|has|have|had|does|did|will|can|seems?|looks?|fails?|works?|takes?)\b", re.IGNORECASE
+)
+"""What follows a name, as in "grep is slow", and never an order."""
+COMPOUND = re.compile(
+    r"^(?:commit|test|branch|log|release|plan|name|comment|file|error|build|tag|type|query|script"
+    r"|cache|call|change|import"
+    r"|review|request|report|merge|patch|plot|schedule|store|format|link|list|print|export|return"
+    r"|search|set|start|state"
+    r"|track|wait)s? (?:messages?|subjects?|bod(?:y|ies)|files?|names?|cases?|requests?|notes?|levels?|lines?|output"
+    r"|titles?|conflicts?|scripts?|errors?|results?|data|hooks?|coverage|suites?|types?|hints?|statements?|keys?"
+    r"|comments?|entr(?:y|ies)|logs?|values?|times?)\b",
+    re.IGNORECASE,
+)
+"""Names whose first word could be an order: "commit messages in English" orders no commit."""
+PASTS = {
+    "put": "put",
+    "wrote": "write",
+    "made": "make",
+    "ran": "run",
+    "left": "leave",
+    "read": "read",
+    "sent": "send",
+    "set": "set",
+    "hid": "hide",
+    "threw": "throw",
+    "broke": "break",
+    "overwrote": "overwrite",
+    "rewrote": "rewrite",
+    "cut": "cut",
+    "took": "take",
+    "gave": "give",
+    "kept": "keep",
+    "told": "tell",
+    "built": "build",
+    "dropped": "drop",
+    "skipped": "skip",
+    "committed": "commit",
+    "stopped": "stop",
+    "stubbed": "stub",
+    "reset": "reset",
+    "shipped": "ship",
+}
+DID_THAT = re.compile(
+    r"(?:^|[.!,;]\s+|\W)(?P<deed>(?:you(?:['’]ve| have)? (?:just |again |also |even )*(?P<past>\w+)"
+    r"|did you (?:just |really |seriously )*(?P<base>\w+)) (?P<thing>[^.!?;,]{3,80}))[.!?;,]+\s*"
+    r"(?:not (?:acceptable|ok|okay|good|cool)[,.!]\s*)?(?:please |and )?(?:never|don['’]?t|do not|stop)\s+(?:ever )?"
+    r"(?:do(?:ing)?)\s+(?:that|this)\b(?! (?:yet|now|today|here|this time|for now))",
+    re.IGNORECASE,
+)
+"""What the agent did, and that it must not: "you edited the lockfile. never do that"."""

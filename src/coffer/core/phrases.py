@@ -12,14 +12,18 @@ from coffer.core.phrase_forms import (
     ADVERB,
     AFTERTHOUGHT,
     ALWAYS,
+    ALWAYS_TOO,
     ASIDES,
     ASKING_FIRST,
+    AVOID,
     BAN,
     BARE,
     CHOICE,
     COMMAND,
+    COMPOUND,
     EACH,
     EVERY_TIME,
+    FINITE,
     HEAD,
     HOW_ASKED,
     INSTEAD,
@@ -34,6 +38,7 @@ from coffer.core.phrase_forms import (
     NEGATIVE,
     NO,
     NO_THING,
+    NOTHING,
     NOUN_LIMIT,
     OFF,
     REASON,
@@ -48,7 +53,7 @@ from coffer.core.phrase_forms import (
     WE_USE,
 )
 from coffer.core.tables import kind_of
-from coffer.core.verbs import BASE, IDLE, gerunds
+from coffer.core.verbs import BASE, IDLE, base_of, gerunds
 
 
 @dataclass(frozen=True)
@@ -173,6 +178,7 @@ def _choice(text: str, rest: str) -> Clause | None:
 def _one(part: str, rest: str, after: str) -> Clause | None:
     raw = part.strip(" .!,:;")
     text, standing = _bare(raw)
+    standing = standing or ALWAYS_TOO.search(after) is not None or ALWAYS_TOO.search(rest) is not None
     chosen = _choice(text, rest)
     if chosen:
         return chosen
@@ -205,7 +211,8 @@ def _ruled_out(part: str, plain: str, rest: str) -> Clause | None:
             r"|wait|sir|bugs?|issues?|warnings?"
             r"|failures?|crash\w*|changes?|differences?|effect|reaction|results?|internet|connection"
             r"|clue|doubt|matter|wonder"
-            r"|reason|time|access|data|such|conflicts?|surprises?|hurry|stress|that|it|this|just|use"
+            r"|reason|time(?!\s+(?:estimates?|predictions?))|access|data|such|conflicts?|surprises?"
+            r"|hurry|stress|that|it|this|just|use"
             r"|not|we|i|you|the|don)\b"
         ),
         plain,
@@ -221,8 +228,16 @@ def _ruled_out(part: str, plain: str, rest: str) -> Clause | None:
 
 def _told(text: str, standing: bool, rest: str) -> Clause | None:  # noqa: FBT001  (two words of one reading)
     """What is put off limits, what is used here, and what is ordered."""
+    reasoned = REASONED.match(text)
+    match = AVOID.match(text)
+    if match:
+        return _without(match["np"], rest)
+    match = NOTHING.match(text)
+    if match and base_of(match["done"]):
+        thing = f"anything {match['how']}".strip()
+        return Clause("ban", str(base_of(match["done"])), thing, standing=True, rest=rest)
     for pattern in (OFF, LEAVE):
-        match = pattern.match(text)
+        match = pattern.match(reasoned["said"] if reasoned else text)
         if match:
             path = pattern is LEAVE or re.search(r"[/._](?!.*\()", match["np"])
             where = match.groupdict().get("where") or ""
@@ -240,7 +255,7 @@ def _told(text: str, standing: bool, rest: str) -> Clause | None:  # noqa: FBT00
     if match and len(match["use"].split()) <= 6 and (kind_of(match["use"]) or not plain_use):
         return Clause("order", "use", match["use"], standing=True, rest=rest)
     first, _, after = text.partition(" ")
-    if first.lower() in BASE and after:
+    if first.lower() in BASE and after and not FINITE.match(after) and not COMPOUND.match(text):
         standing = standing or STYLE.match(text) is not None or EACH.search(text) is not None
         return Clause("order", first.lower(), after, standing=standing, rest=rest)
     return None

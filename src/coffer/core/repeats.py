@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from coffer.core.ideas import stances
 from coffer.core.likeness import CHATTER, topic
+from coffer.core.phrase_forms import DID_THAT
 from coffer.core.rule import Rule
 from coffer.core.similar import compare
 from coffer.core.slots import Slots, prepared, slots
@@ -66,11 +67,14 @@ def repeated(said: str, rules: Sequence[Rule]) -> str:
     """
     if len(said) > LONGEST:
         return ""
+    told = DID_THAT.search(said)
     complaints = [
         sentence
         for sentence in SENTENCES.split(said)
         if not NEGATED.search(sentence) and any(form.search(sentence) for form in COMPLAINTS)
     ]
+    if told and not NEGATED.search(told["deed"]):
+        complaints.append(told["deed"])
     found = [rule.id for rule in rules if any(_complains(sentence, rule) for sentence in complaints)]
     return found[0] if len(found) == 1 else ""
 
@@ -78,17 +82,16 @@ def repeated(said: str, rules: Sequence[Rule]) -> str:
 def _complains(sentence: str, rule: Rule) -> bool:
     """Whether a complaint names all that a rule forbids, or the idea behind it, and nothing that it wants."""
     taken = slots(rule.text)
-    if taken.conditions - ({"@ask"} if UNASKED.search(sentence) else set()) or _places_apart(sentence, taken):
-        return False
     words = topic(sentence)
-    if words & (taken.wanted - taken.forbidden - WEAK):
+    if _places_apart(sentence, taken) or words & (taken.wanted - taken.forbidden - WEAK):
         return False
-    banned = _distinct(taken)
-    if banned and banned <= words:
-        return True
     mine = {stance.idea.name for stance in stances(sentence) if not stance.keeps}
-    theirs = {stance.idea.name for stance in stances(rule.text, prepared(rule.text)) if stance.keeps}
-    return bool(mine) and mine == theirs
+    kept = [stance.idea for stance in stances(rule.text, prepared(rule.text)) if stance.keeps]
+    same = bool(mine) and mine == {idea.name for idea in kept}
+    if taken.conditions - ({"@ask"} if UNASKED.search(sentence) else set()):
+        return same and all(idea.loose for idea in kept)
+    banned = _distinct(taken)
+    return same or (bool(banned) and banned <= words)
 
 
 def _places_apart(sentence: str, taken: Slots) -> bool:

@@ -108,7 +108,8 @@ def _again(base: Verdict, draft: Worded, said: str, rules: Rules) -> Verdict | N
     same = same or repeated(said, _standing(rules))
     if not same:
         return None
-    label = base.judged.label if base.judged.label in WORTH_A_RULE else "IMPLICIT_CORRECTION"
+    said_so = "EXPLICIT_CORRECTION" if draft.safe else "IMPLICIT_CORRECTION"
+    label = base.judged.label if base.judged.label in WORTH_A_RULE and not draft.safe else said_so
     judged = replace(
         base.judged, label=label, certainty="certain", confidence=max(base.judged.confidence, AGAIN)
     )

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from coffer.core.classify.decide import WORTH_A_RULE, Judged
 from coffer.core.classify.spoken import hear
 from coffer.core.norms import norm
+from coffer.core.phrase_forms import DID_THAT, PASTS
 from coffer.core.phrases import Clause, clauses, statements
 from coffer.core.phrases_abroad import foreign_rule, is_foreign
 from coffer.core.tables import kind_of
-from coffer.core.verbs import BASE
+from coffer.core.verbs import BASE, base_of
 
 LONGEST_RULE = 220
 LONGEST_SAID = 500
@@ -184,6 +185,16 @@ def _rule(said: str) -> tuple[str, str, str]:
     return _order(standing[0]) if standing else _norm(said)
 
 
+def _deed(said: str) -> tuple[str, str, str]:
+    """A ban of what the agent did: "you edited the lockfile. never do that"."""
+    match = DID_THAT.search(said)
+    verb = (match["base"] or match["past"]).lower() if match else ""
+    base = PASTS.get(verb) or base_of(verb) if verb else None
+    if match is None or base is None or (match["base"] and verb not in BASE) or LOST.search(said):
+        return "", "", "nothing that forbids or orders in so many words"
+    return _ban(Clause("ban", base, re.sub(r"\s+again$", "", match["thing"])), None)
+
+
 def _without_alternative(clause: Clause) -> str:
     """What else was said, without a sentence that says what to do where one would need the banned thing.
 
@@ -208,9 +219,10 @@ def _norm(said: str) -> tuple[str, str, str]:
             lost = "a condition would be lost"
     if lost:
         return "", "", lost
+    if not found:
+        return _deed(said)
     if len(found) != 1:
-        why = "several rules in one turn" if found else "nothing that forbids or orders in so many words"
-        return "", "", why
+        return "", "", "several rules in one turn"
     return _checked(f"{found[0][:1].upper()}{found[0][1:]}.", found[0])
 
 
@@ -272,6 +284,8 @@ def _ban(clause: Clause, instead: str | None) -> tuple[str, str, str]:
 def _order(clause: Clause) -> tuple[str, str, str]:
     thing = _named(clause.object)
     why = _unsafe(thing)
+    if why == "a second negation" and clause.verb != "use":
+        return own_words(f"{clause.verb} {thing}")  # "fix the code, not the test" stays as it was said
     if re.search(
         r"\bor\b.*\b(?:stops?|breaks?|fails?|will|is|are|get|have)\b|\b(?:is|are|was|were) \w+", thing
     ):

@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from coffer.core.classify.features import features
+from coffer.core.classify.features import MANNER, features
 from coffer.core.classify.model import asking, probabilities
 from coffer.core.classify.reach import persistence, scope
 from coffer.core.classify.signs import sign
 from coffer.core.classify.spoken import Heard, hear
-from coffer.core.phrases import clauses
+from coffer.core.norms import norm
+from coffer.core.phrases import clauses, statements
 from coffer.core.phrases_abroad import foreign_rule, is_foreign
 
 Certainty = Literal["certain", "possible", "none"]
@@ -25,8 +26,11 @@ Certainty = Literal["certain", "possible", "none"]
 WORTH_A_RULE = ("EXPLICIT_CORRECTION", "IMPLICIT_CORRECTION", "PREFERENCE")
 CERTAIN_FROM = 0.62
 POSSIBLE_FROM = 0.48
-PLAIN_FROM = 0.35
-"""A clause that can only forbid or choose needs less of the model, which knows few of its words."""
+PLAIN_FROM = 0.3
+STANDING_FROM = 0.5
+"""A clause that can only forbid or choose, or says how it is always done, needs less of the model: it knows few of
+its words."""
+NEVER = 2.0
 PLAIN_LONGEST = 120
 CERTAIN_LONGEST = 320
 UNDOING_LONGEST = 220
@@ -93,9 +97,9 @@ def judged(
     label = max(odds, key=odds.__getitem__)
     reason = _reason(seen)
     sure = worth >= CERTAIN_FROM and _has_the_form(heard, seen, values)
-    if sure or (worth >= PLAIN_FROM and _is_plain(heard, seen, values)):
+    if sure or worth >= _plain_from(heard, seen, values):
         label = max(WORTH_A_RULE, key=odds.__getitem__)
-        return _worth(label, "certain", worth, reason, heard, before)
+        return _worth(label, "certain", max(worth, CERTAIN_FROM), reason, heard, before)
     polite = "" if heard.document else sign(heard.text)
     ask = asking(values, ask_weights)
     if polite or ask >= POSSIBLE_FROM:
@@ -140,21 +144,28 @@ def _has_the_form(heard: Heard, seen: set[str], values: Mapping[str, float]) -> 
     return "prefer" in seen and bool(habit)
 
 
-def _is_plain(heard: Heard, seen: set[str], values: Mapping[str, float]) -> bool:
-    """Whether the turn is little more than one clause that forbids or chooses, said after the agent did something."""
+def _plain_from(heard: Heard, seen: set[str], values: Mapping[str, float]) -> float:
+    """How sure the model must be of a turn that is little more than one rule, said after the agent did something."""
     text = heard.text
     if heard.document or heard.masked or len(text) > PLAIN_LONGEST or "b:did" not in values:
-        return False
+        return NEVER
     if (
         "?" in text
         or "？" in text
         or seen & {"one_off", "meant", "option", "report", "system_must", "add_also"}
     ):
-        return False
+        return NEVER
+    if "product" in seen and not seen & MANNER:
+        return NEVER  # "no rounded corners" is about what is built
     if is_foreign(text):
-        return bool(foreign_rule(text)[0])
+        return PLAIN_FROM if foreign_rule(text)[0] else NEVER
     found = clauses(text)
-    return bool(found) and all(clause.kind in ("ban", "choice") for clause in found)
+    if found and all(clause.kind in ("ban", "choice") for clause in found):
+        return PLAIN_FROM
+    if len(found) == 1 and found[0].standing:
+        return STANDING_FROM
+    norms = [text for text, standing in statements(text) if norm(text, standing=standing)]
+    return STANDING_FROM if not found and len(norms) == 1 else NEVER
 
 
 def _reason(seen: set[str]) -> str:
