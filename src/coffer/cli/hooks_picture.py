@@ -1,0 +1,140 @@
+"""What `coffer hooks` shows: a diff, a state, and the same for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from coffer.agents.codex_hooks import TRUST_STEPS
+from coffer.agents.hook_table import HOOK_AGENTS
+from coffer.cli import plain
+from coffer.core.redact import redact
+from coffer.store.db import Receipt
+from coffer.work.codex_trust import Trust
+from coffer.work.config_write import FORBIDDEN, INSTALLED, PERMITTED, UNINSTALLED
+from coffer.work.install import HookStatus, InstallPlan
+
+_LONGEST = 400
+"""Characters of a line of a diff: a minified file is one line."""
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+_DONE = {
+    INSTALLED: "Entries written",
+    UNINSTALLED: "Entries taken out",
+    PERMITTED: "Coffer's tools allowed",
+    FORBIDDEN: "Coffer's tools no longer allowed",
+}
+
+
+def say(sentence: str) -> None:
+    """A sentence, its foreign parts made safe."""
+    click.echo(plain.visible(sentence))
+
+
+def show_plan(plan: InstallPlan) -> None:
+    """The change as a coloured diff, or why there is none."""
+    title = HOOK_AGENTS[plan.agent].dialect.title
+    if plan.problems:
+        say(f"{title}: {plan.problems[0]}")
+        if plan.snippet:
+            say(f"To do it by hand, put this into the file, behind what stands there:\n\n{plan.snippet}\n")
+        return
+    if not plan.changed:
+        nothing = {INSTALLED: "the entries are there", PERMITTED: "Coffer's tools are allowed"}
+        say(f"{title}: {nothing.get(plan.kind, 'nothing of ours is there')} ({plan.path}). Nothing to write.")
+    else:
+        say(f"{title}:")
+        for line in shown_diff(plan):
+            click.echo(click.style(line, fg=_COLOURS.get(line[:1])))
+    for note in plan.notes:
+        say(note)
+
+
+def shown_diff(plan: InstallPlan) -> list[str]:
+    """The lines of the diff without secrets, cut where they are long, safe to print.
+
+    Settings hold keys, and this may be shown where an agent reads along.
+    """
+    lines = redact("\n".join(plan.diff)).text.split("\n") if plan.diff else []
+    return [plain.visible(line if len(line) <= _LONGEST else line[:_LONGEST] + "…") for line in lines]
+
+
+def written(receipt: Receipt) -> str:
+    """What was done, and where the former file is."""
+    bak = receipt.data.get("bak")
+    kept = f" The former file is {bak}." if bak else ""
+    return f"{_DONE.get(receipt.kind, receipt.kind)}: {receipt.path}. Receipt {receipt.id}.{kept}"
+
+
+def show_trust(trust: Trust | None) -> None:
+    """Whether Codex will run the entries, and what to do where it won't."""
+    if trust is None:
+        say(TRUST_STEPS)
+        return
+    for problem in trust.problems:
+        say(f"Codex says: {problem}")
+    say("Codex trusts the entries." if trust.trusted else TRUST_STEPS)
+
+
+def show_status(found: HookStatus, trust: Trust | None, problem: str) -> None:
+    """One agent's state in a line, then what is wrong."""
+    title = HOOK_AGENTS[found.agent].dialect.title
+    say(f"{title}: {_state(found, trust)} ({found.path}).")
+    if found.missing and found.installed:
+        say(f"  No entry in: {', '.join(found.missing)}.")
+    for one in (*found.problems, *(trust.problems if trust else ()), *([problem] if problem else ())):
+        say(f"  {one}")
+    if found.installed and not found.current:
+        say(f"  `coffer hooks install {found.agent}` brings it up to date.")
+
+
+def _state(found: HookStatus, trust: Trust | None) -> str:
+    if not found.installed:
+        return "not installed"
+    if not found.current:
+        return f"installed, not up to date: {found.copies} entries, {found.stale} of them stale"
+    if found.agent != "codex":
+        return f"installed, {found.copies} entries"
+    if trust is None:
+        return f"installed, {found.copies} entries; trust unknown"
+    if trust.trusted:
+        return f"installed and trusted, {found.copies} entries"
+    return "installed, not trusted: run /hooks in Codex, or `coffer hooks install codex --trust`"
+
+
+def status_json(found: HookStatus, trust: Trust | None, problem: str) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "agent": found.agent,
+        "path": str(found.path),
+        "installed": found.installed,
+        "current": found.current,
+        "copies": found.copies,
+        "stale": found.stale,
+        "missing": list(found.missing),
+        "trusted": None if trust is None else trust.trusted,
+        "trust": None if trust is None else trust_json(trust),
+        "problems": [*found.problems, *(trust.problems if trust else ()), *([problem] if problem else ())],
+    }
+
+
+def trust_json(trust: Trust) -> dict[str, Any]:
+    """What Codex says of the entries."""
+    return {"trusted": trust.trusted, "states": dict(trust.states), "problems": list(trust.problems)}
+
+
+def plan_json(plan: InstallPlan, receipt: Receipt | None) -> dict[str, Any]:
+    """A plan, and what became of it."""
+    return {
+        "agent": plan.agent,
+        "what": plan.kind,
+        "path": str(plan.path),
+        "changed": plan.changed,
+        "receipt": None if receipt is None else receipt.id,
+        "bak": None if receipt is None else receipt.data.get("bak"),
+        "events": list(plan.entries),
+        "diff": shown_diff(plan),
+        "notes": list(plan.notes),
+        "problems": [str(problem) for problem in plan.problems],
+        "snippet": plan.snippet if plan.problems else "",
+    }
