@@ -15,9 +15,9 @@ import msgspec
 
 from coffer.core.chain import Gap
 from coffer.core.content import content, payload, raw_block
-from coffer.core.dialect import THINKING
+from coffer.core.dialect import NO_RESPONSE, THINKING
 from coffer.core.items import Context, Item
-from coffer.core.plan import Action, Cut, Drop, Plan, Strip, Stub
+from coffer.core.plan import Action, Cut, Drop, Plan, Silence, Strip, Stub, Tail
 from coffer.core.record import Record
 from coffer.core.view import View
 
@@ -43,13 +43,20 @@ class Side:
 
 def breaches(before: Side, after: Side, plan: Plan) -> list[Breach]:
     """All breaches of the central law and of the laws that follow the view; none: the prune is right."""
-    return [*_central(before, after, plan), *_gaps(before.view, after.view), *_leaf(before.view, after.view)]
+    return [
+        *_central(before, after, plan),
+        *_gaps(before.view, after.view),
+        *_leaf(before.view, after.view, plan.tail),
+    ]
 
 
 def _central(before: Side, after: Side, plan: Plan) -> Iterator[Breach]:
     changes = _changes(plan)
     wanted = [item for item in before.view.items if not _goes(item, changes)]
-    found = after.view.items
+    found, problem = _without_tail(after, plan.tail)
+    if problem:
+        yield Breach("the view is the expected one", problem)
+        return
     for place, (item, other) in enumerate(zip(wanted, found, strict=False)):
         problem = _differs(item, other, before.fetch, after.fetch, changes)
         if problem:
@@ -61,16 +68,51 @@ def _central(before: Side, after: Side, plan: Plan) -> Iterator[Breach]:
         yield Breach("the view is the expected one", says, _owner(rest, plan))
 
 
+def _without_tail(after: Side, tail: Tail | None) -> tuple[list[Item | Context], str]:
+    """The items before what was appended, and what is wrong with its end; "" for nothing.
+
+    An attachment is one more context. A user record is one more text, behind which the client puts its own answer.
+    """
+    items = after.view.items
+    if tail is None:
+        return items, ""
+    length = 1 if tail.form == "attachment" else 2
+    rest, added = items[:-length], items[-length:]
+    mine = [item for item in items if item.record is not None and item.record.uuid == tail.uuid]
+    if len(mine) != 1 or added[0] is not mine[0]:
+        return items, "what was appended is not the last that is said, once"
+    return rest, _unlike_tail(added, after.fetch, tail)
+
+
+def _unlike_tail(added: list[Item | Context], fetch: Fetch, tail: Tail) -> str:
+    first, record = added[0], added[0].record
+    assert record is not None
+    if tail.form == "attachment":
+        if not isinstance(first, Context):
+            return "what was appended is no attachment"
+        said = payload(fetch(record))
+        wanted = ("hook_additional_context", [tail.text], "SessionStart")
+        same = tuple(said.get(name) for name in ("type", "content", "hookEvent")) == wanted
+        return "" if same else "what was appended says something else"
+    answer = added[1]
+    if not (isinstance(answer, Item) and answer.record is None and answer.text == NO_RESPONSE):
+        return "the client's own answer is not behind what was appended"
+    if not isinstance(first, Item) or (first.role, first.kind) != ("user", "text"):
+        return "what was appended is not the user's"
+    same = content(first, fetch(record)).get("text") == tail.text
+    return "" if same else "what was appended says something else"
+
+
 _Key = tuple[int, int]
-_Change = Drop | Cut | Stub | Strip
+_Change = Drop | Cut | Stub | Strip | Silence
 
 
 def _changes(plan: Plan) -> dict[_Key, _Change]:
     found: dict[_Key, _Change] = {}
     for proposed in plan.actions:
         match proposed.action:
-            case Drop(record=record) as drop:
-                found[record.start, -1] = drop
+            case Drop(record=record) | Silence(record=record):
+                found[record.start, -1] = proposed.action
             case Cut() | Stub() | Strip() as change:
                 found[change.record.start, change.index] = change
             case _:
@@ -243,8 +285,10 @@ def _gaps(before: View, after: View) -> Iterator[Breach]:
         yield Breach("preserved messages stay", f"{len(after.branch.broken)} are missing")
 
 
-def _leaf(before: View, after: View) -> Iterator[Breach]:
+def _leaf(before: View, after: View, tail: Tail | None) -> Iterator[Breach]:
     leaf = before.branch.leaf.uuid if before.branch.leaf else ""
+    if tail is not None and tail.form == "user":
+        leaf = tail.uuid
     found = after.branch.leaf.uuid if after.branch.leaf else ""
     if leaf != found:
         yield Breach("the leaf stays", f"{leaf} expected, {found} found")
@@ -259,8 +303,11 @@ def plan_breaches(
     no thinking back behind a change, so all thinking may go, the latest turn's too.
     """
     found = []
+    moved = plan.tail.replaced if plan.tail is not None else frozenset()
     for proposed in plan.actions:
         action = proposed.action
+        if action.record.start in moved:
+            continue  # it stands at the end instead
         if bound and _takes_thinking_only(action):
             continue
         if action.record.start in tail:
@@ -269,8 +316,9 @@ def plan_breaches(
             found.append(Breach("a person's words are untouched", action.record.uuid, proposed.strategy))
         if action.record.start in latest_thinking and _takes_thinking(action):
             found.append(Breach("thinking of the latest turn stays", action.record.uuid, proposed.strategy))
-    if plan.tokens() > limit + 1:
-        found.append(Breach("the loss limit", f"{plan.tokens():.0f} tokens would go, {limit:.0f} may"))
+    tokens = sum(item.action.tokens for item in plan.actions if item.action.record.start not in moved)
+    if tokens > limit + 1:
+        found.append(Breach("the loss limit", f"{tokens:.0f} tokens would go, {limit:.0f} may"))
     return found
 
 

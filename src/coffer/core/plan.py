@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Literal
 
 from msgspec import Struct
 
@@ -85,7 +86,16 @@ class Strip(Struct, frozen=True, gc=False):
     tokens: float = 0.0
 
 
-Action = Drop | Cut | Stub | Trim | Strip
+class Silence(Struct, frozen=True, gc=False):
+    """Empty an attachment that a client may still name as a parent: it stays in the chain and says nothing."""
+
+    record: Record
+    worth: Worth
+    why: str = ""
+    tokens: float = 0.0
+
+
+Action = Drop | Cut | Stub | Trim | Strip | Silence
 
 
 class Proposed(Struct, frozen=True, gc=False):
@@ -96,16 +106,42 @@ class Proposed(Struct, frozen=True, gc=False):
     group: str = ""
 
 
+Form = Literal["attachment", "user"]
+"""What is appended: what the client writes for a SessionStart hook, or the seed's user record."""
+
+
+class Tail(Struct, frozen=True, gc=False):
+    """A record that is appended: the text that the view then ends with, its form, uuid and line.
+
+    replaced: where the records begin that say the same no more. Without all of these actions it isn't appended.
+    """
+
+    text: str
+    form: Form
+    uuid: str
+    line: bytes
+    replaced: frozenset[int] = frozenset()
+
+
 @dataclass(slots=True)
 class Plan:
     """Settled actions. left_out: strategies whose actions would break a law, with the law.
 
-    limited: more was proposed than the loss limit lets go at once.
+    limited: more was proposed than the loss limit lets go at once. wanted: what is to be appended.
     """
 
     actions: list[Proposed] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     limited: bool = False
+    wanted: Tail | None = None
+
+    @property
+    def tail(self) -> Tail | None:
+        """What is appended: nothing where nothing else changes, or where an older copy would stay beside it."""
+        if self.wanted is None or self.is_empty:
+            return None
+        gone = {item.action.record.start for item in self.actions}
+        return self.wanted if self.wanted.replaced <= gone else None
 
     @property
     def is_empty(self) -> bool:
@@ -127,7 +163,13 @@ class Plan:
     def without(self, strategy: str, reason: str) -> Plan:
         """The plan without one strategy's actions."""
         kept = [item for item in self.actions if item.strategy != strategy]
-        return Plan(kept, {**self.left_out, strategy: reason}, self.limited)
+        return Plan(kept, {**self.left_out, strategy: reason}, self.limited, self.wanted)
+
+    def without_tail(self) -> Plan:
+        """The plan with nothing appended, and with the older copies where they are."""
+        replaced = self.wanted.replaced if self.wanted is not None else frozenset()
+        kept = [item for item in self.actions if item.action.record.start not in replaced]
+        return Plan(kept, self.left_out, self.limited)
 
     def tokens(self) -> float:
         """Estimated tokens that go."""
@@ -174,7 +216,7 @@ _WHOLE, _SIDECAR = -1, -2
 
 def _place(action: Action) -> tuple[int, int]:
     match action:
-        case Drop():
+        case Drop() | Silence():
             return (action.record.start, _WHOLE)
         case Trim():
             return (action.record.start, _SIDECAR)

@@ -17,7 +17,7 @@ from msgspec import Raw
 
 from coffer.core.dialect import REMINDER_BEGIN
 from coffer.core.json_lines import elements, fields
-from coffer.core.plan import Action, Cut, Plan, Strip, Stub, Trim
+from coffer.core.plan import Action, Cut, Plan, Silence, Strip, Stub, Trim
 from coffer.core.record import Record
 from coffer.core.stub import stub_line
 from coffer.core.transcript import CHAINED, Transcript
@@ -70,6 +70,10 @@ class Rewrite:
     def _edited(self, record: Record, line: bytes) -> bytes:
         """The line with its edits. Only what is replaced is parsed; all else keeps its bytes."""
         said = _fields(line)
+        if any(isinstance(action, Silence) for action in self.edits[record.start]):
+            return _object(
+                said | {"attachment": Raw(_object(_fields(said["attachment"]) | {"content": Raw(b"[]")}))}
+            )
         edits = [action for action in self.edits[record.start] if not isinstance(action, Trim)]
         if len(edits) < len(self.edits[record.start]):
             said.pop("toolUseResult", None)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Literal, cast
 
 from coffer.core.events import Settings as Digest
+from coffer.core.plan import Form
 from coffer.core.redact import redact
 from coffer.core.rule import Weights
 
@@ -51,12 +52,20 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
+class Prune:
+    """How transcripts are pruned. tail: in which form the rules are put at the end of one (`core.tail`)."""
+
+    tail: Form = "attachment"
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings. warnings: a sentence each, for the person."""
 
     digest: Digest = field(default_factory=Digest)
     model: Model = field(default_factory=Model)
     warnings: tuple[str, ...] = ()
+    prune: Prune = field(default_factory=Prune)
 
 
 class SettingsWrong(ValueError):
@@ -71,11 +80,15 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
     """The settings in a decoded config.toml; what isn't there has its default. Raises SettingsWrong."""
     told = _Told()
     tables = _Table(config, "", told)
-    found = Settings(_digest(tables.table("digest"), told), _model(tables.table("model"), told))
+    found = Settings(
+        _digest(tables.table("digest"), told),
+        _model(tables.table("model"), told),
+        prune=_prune(tables.table("prune")),
+    )
     tables.done()
     if told.problems:
         raise SettingsWrong(told.problems)
-    return Settings(found.digest, found.model, tuple(told.warnings))
+    return replace(found, warnings=tuple(told.warnings))
 
 
 @dataclass(slots=True)
@@ -205,6 +218,15 @@ def _shares(table: _Table, plain: Iterable[tuple[Any, float]]) -> tuple[tuple[An
     found = tuple((name, table.number(name, share, 0, 1)) for name, share in plain)
     table.done()
     return found
+
+
+# --- the table `prune`
+
+
+def _prune(table: _Table) -> Prune:
+    form = table.text("tail", re.compile("attachment|user"), '"attachment" or "user"') or Prune().tail
+    table.done()
+    return Prune(cast("Form", form))
 
 
 # --- the table `model`

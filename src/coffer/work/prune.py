@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import IO
@@ -20,6 +20,7 @@ from coffer.core.record import ALWAYS, Record
 from coffer.core.rewrite import Rewrite, rewrite
 from coffer.core.scene import Care, Pair, Scene, scene
 from coffer.core.strategies.table import DISK, PRESCRIPTIONS, SAVES, Prescription, proposals
+from coffer.core.tail import STRATEGY
 from coffer.core.view import View
 from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
@@ -30,6 +31,7 @@ from coffer.store.pruned import Content, put
 from coffer.work.inspect import Report, inspect
 from coffer.work.read import Opened, opened
 from coffer.work.rest import require_rest
+from coffer.work.tail import at_the_end
 
 _CHUNK = 1 << 20
 
@@ -87,6 +89,7 @@ def propose(
         looked.nameable,
         _limit(report, chosen),
     )
+    plan = at_the_end(session, looked, plan, environment)
     if looked.bound:
         plan = _bound(plan, looked)
     return Proposal(session, report, looked, chosen, plan, ticket)
@@ -98,9 +101,8 @@ def _bound(plan: Plan, looked: Scene) -> Plan:
     Behind a change the API refuses it, and the client asks again without any, at each request from then on.
     """
     if all(item.strategy == "thinking" or SAVES[item.strategy] == DISK for item in plan.actions):
-        return Plan(
-            [item for item in plan.actions if item.strategy != "thinking"], plan.left_out, plan.limited
-        )
+        kept = [item for item in plan.actions if item.strategy != "thinking"]
+        return replace(plan, actions=kept)
     gone = {
         (item.action.record.start, item.action.index if isinstance(item.action, Cut) else -1)
         for item in plan.actions
@@ -113,7 +115,8 @@ def _bound(plan: Plan, looked: Scene) -> Plan:
             if not {(start, item.index), (start, -1)} & gone:
                 why = "this model's thinking is bound to what stands before it, and not all of it may go yet"
                 kept = [item for item in plan.actions if SAVES[item.strategy] == DISK]
-                return Plan(kept, {**plan.left_out, **dict.fromkeys(_changing(plan), why)})
+                left_out = {**plan.left_out, **dict.fromkeys(_changing(plan), why)}
+                return Plan(kept, left_out, wanted=plan.wanted)
     return plan
 
 
@@ -202,6 +205,7 @@ def _summary(proposal: Proposal, written: Written) -> dict[str, object]:
         "digest_after": written.digest,
         "pieces": len(written.rewrite.pieces),
         "removed": written.rewrite.removed,
+        "tail": proposal.plan.tail.form if proposal.plan.tail is not None else "",
     }
 
 
@@ -222,6 +226,11 @@ def write_checked(proposal: Proposal, path: Path, file: IO[bytes]) -> Written:
             if not found:
                 return written
         strategy = next((breach.strategy for breach in found if breach.strategy), "")
+        if proposal.plan.tail is not None and strategy in ("", STRATEGY):
+            proposal.plan = proposal.plan.without_tail()  # the rules come by the hook then, as ever
+            file.seek(0)
+            file.truncate()
+            continue
         if not strategy or strategy not in proposal.plan.strategies():
             raise LawBroken(found[0].law, found[0].found)
         proposal.plan = proposal.plan.without(strategy, f"{found[0].law}: {found[0].found}")
@@ -265,6 +274,8 @@ def _write(proposal: Proposal, file: IO[bytes]) -> Written:
         out.copy(source.read, position, size)
         if not out.ends_with_newline:
             out.put(b"\n")
+        if proposal.plan.tail is not None:
+            out.put(proposal.plan.tail.line + b"\n")
     return Written(out.size, out.digest.hexdigest(), source.digest.hexdigest(), work)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coffer.core.items import Context, Item
-from coffer.core.plan import Action, Cut, Drop, Strip, Stub, Trim
+from coffer.core.plan import Action, Cut, Drop, Silence, Strip, Stub, Trim
 from coffer.core.price import Price, price
 from coffer.core.strategies.table import STRATEGIES
 from coffer.store.db import Receipt
@@ -41,7 +41,7 @@ def shares(proposal: Proposal) -> list[Share]:
 
 def _size(action: Action) -> int:
     match action:
-        case Drop(record=record):
+        case Drop(record=record) | Silence(record=record):
             return record.size
         case Trim(record=record):
             return record.sidecar
@@ -93,7 +93,8 @@ def as_json(proposal: Proposal, written: Written, receipt: Receipt | None) -> di
         "left_out": proposal.plan.left_out,
         "limit_reached": proposal.plan.limited,
         "items_before": len(proposal.scene.view.items),
-        "items_after": len(proposal.scene.view.items) - _gone(proposal),
+        "items_after": len(proposal.scene.view.items) - _gone(proposal) + _added(proposal),
+        "rules_at_the_end": proposal.plan.tail.form if proposal.plan.tail is not None else None,
         "cache": {
             "extra_if_warm": round(cost.extra),
             "saved_each_request": round(cost.saved),
@@ -103,9 +104,17 @@ def as_json(proposal: Proposal, written: Written, receipt: Receipt | None) -> di
     }
 
 
+def _added(proposal: Proposal) -> int:
+    """Items that are appended: a context, or a text and the client's answer to it."""
+    tail = proposal.plan.tail
+    return 0 if tail is None else 1 if tail.form == "attachment" else 2
+
+
 def _gone(proposal: Proposal) -> int:
     """Items of the view that are removed; stubs stay."""
-    drops = proposal.plan.dropped()
+    drops = proposal.plan.dropped() | {
+        item.action.record.start for item in proposal.plan.actions if isinstance(item.action, Silence)
+    }
     cuts = {
         (item.action.record.start, item.action.index)
         for item in proposal.plan.actions

@@ -1,0 +1,128 @@
+"""The rules at the end of a transcript that is being rewritten: one record that hangs off the live branch.
+
+Form `attachment` (the default): what the client itself writes for a SessionStart hook, with exactly the text that such
+a hook would give at a resume, so that the client, which drops a text that it has, shows one copy. Form `user`: the
+seed's record, with the keys without which the client never reads it; it shows as a turn, and the client adds an
+answer of its own behind it. Older copies go, or fall silent where a client may still name their record as a parent.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coffer.core.plan import Drop, Form, Plan, Proposed, Silence, Stub, Tail, Worth
+from coffer.core.record import Attached, Record
+from coffer.core.rewrite import encode
+from coffer.core.view import View
+
+FORMS: tuple[Form, ...] = ("attachment", "user")
+STRATEGY = "bundles"
+"""The strategy that older copies go by: it is the one that keeps the newest of them."""
+_COPIED = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch")
+_HOOK = "SessionStart"
+_NAMESPACE = uuid.UUID("6c1f5a8e-0d0b-5c55-9c3e-3f0f3c1c3a11")
+_WHY = "the rules stand at the end"
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A block that the view holds: its record, its text, and the tokens that it takes."""
+
+    record: Record
+    text: str
+    tokens: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to stand at the end. behind: the bytes of the branch's last record, which it is put behind."""
+
+    text: str
+    form: Form
+    behind: bytes
+
+
+def with_tail(plan: Plan, view: View, wish: Wish, copies: Sequence[Copy], nameable: Collection[str]) -> Plan:
+    """The plan with the rules moved to the end; the same plan where there is nothing to do or no place for it.
+
+    A plan that changes nothing stays as it is. copies: in the view's order. Where the text stands at the end already,
+    only other copies go.
+    """
+    if plan.is_empty or not wish.text or not _ends_with_an_answer(view):
+        return plan
+    stays = copies[-1:] if _stands_at_the_end(view, copies, wish) else []
+    old = [copy for copy in copies if copy not in stays]
+    moved = copies[-1] if not stays and copies else None
+    replaced = frozenset(copy.record.start for copy in old)
+    kept = [item for item in plan.actions if item.action.record.start not in replaced]
+    goes = [Proposed(STRATEGY, _gone(copy, nameable, 0.0 if copy is moved else copy.tokens)) for copy in old]
+    tail = None
+    if not stays:
+        name, line = record_of(view.branch.records[-1], wish)
+        tail = Tail(wish.text, wish.form, name, line, replaced)
+    return Plan([*kept, *goes], plan.left_out, plan.limited, tail)
+
+
+def _ends_with_an_answer(view: View) -> bool:
+    """Else the client repairs the end of the branch, and a record there would change how (docs/formats.md)."""
+    last = next(
+        (record for record in reversed(view.branch.records) if record.type in ("user", "assistant")), None
+    )
+    return (
+        last is not None
+        and last is view.branch.leaf
+        and last.type == "assistant"
+        and not any(block.kind == "tool_use" for block in last.blocks)
+    )
+
+
+def _stands_at_the_end(view: View, copies: Sequence[Copy], wish: Wish) -> bool:
+    if not copies or copies[-1].text != wish.text:
+        return False
+    record = copies[-1].record
+    same = isinstance(record.detail, Attached) if wish.form == "attachment" else record.type == "user"
+    return same and record is view.branch.records[-1]
+
+
+def _gone(copy: Copy, nameable: Collection[str], tokens: float) -> Drop | Silence | Stub:
+    if copy.record.uuid not in nameable:
+        return Drop(copy.record, Worth.REPEATED, _WHY, tokens)
+    if isinstance(copy.record.detail, Attached):
+        return Silence(copy.record, Worth.REPEATED, _WHY, tokens)
+    return Stub(copy.record, 0, Worth.REPEATED, "the rules, which stand at the end", _WHY, tokens=tokens)
+
+
+def record_of(last: Record, wish: Wish) -> tuple[str, bytes]:
+    """The uuid and the line, without its newline, of a record that carries the text behind `last`.
+
+    What the client writes into each record is taken from the line of `last`. The same input gives the same record.
+    """
+    said = _said(wish.behind)
+    name = str(uuid.uuid5(_NAMESPACE, f"{last.uuid} {wish.form} {wish.text}"))
+    record: dict[str, Any] = {"parentUuid": last.uuid, "isSidechain": False}
+    if wish.form == "attachment":
+        record["attachment"] = {
+            "type": "hook_additional_context",
+            "content": [wish.text],
+            "hookName": _HOOK,
+            "toolUseID": _HOOK,
+            "hookEvent": _HOOK,
+        }
+        record["type"] = "attachment"
+    else:
+        record |= {"type": "user", "message": {"role": "user", "content": wish.text}, "isMeta": True}
+    record |= {"uuid": name, "timestamp": last.time}
+    record |= {key: said[key] for key in _COPIED if key in said}
+    return name, encode(record)
+
+
+def _said(line: bytes) -> Mapping[str, Any]:
+    try:
+        said = json.loads(line.decode("utf-8", "surrogateescape"))
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
