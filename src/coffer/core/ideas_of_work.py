@@ -92,7 +92,8 @@ WORK: tuple[Idea, ...] = (
     Idea(
         "long replies",
         (
-            r"\b(?:long|lengthy|verbose|wordy)\b.{0,25}\b(?:repl\w+|answers?|responses?|summar\w+"
+            r"\bessays?\b|\bwalls? of text\b|\b(?:long|lengthy|verbose|wordy)\b.{0,25}\b(?:repl\w+"
+            r"|answers?|responses?|summar\w+"
             r"|explanations?|messages?)|长篇大论|长(?:的)?(?:回答|回复)|long-winded"
         ),
         (
@@ -307,6 +308,13 @@ WORK: tuple[Idea, ...] = (
         (
             r"\b(?:leav\w+|left|add\w*|put|keep)\b.{0,12}\b(?:debug )?prints?(?: statements?)?\b"
             r"|^\W*(?:use )?(?:debug )?prints?(?: statements?)?\W*$"
+        ),
+    ),
+    Idea(
+        "closing summary",
+        (
+            r"\bsummari[sz]\w*\b.{0,10}\bwhat you\b|\b(?:closing|final) summar(?:y|ies)\b"
+            r"|\bsummar(?:y|ies) (?:at the end|of what you)"
         ),
     ),
 )

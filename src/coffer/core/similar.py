@@ -13,7 +13,8 @@ from typing import Literal
 
 from coffer.core.ideas import Stance, stances
 from coffer.core.slots import Slots, prepared, slots
-from coffer.core.tables import EXCLUSIVE, IMPLIED, LANGUAGES, OF_COMMITS, OTHER, WEAK
+from coffer.core.tables import ADDING, EXCLUSIVE, IMPLIED, LANGUAGES, OF_COMMITS, OTHER, WEAK
+from coffer.core.verbs import BASE
 
 Label = Literal["DUPLICATE", "DISTINCT", "CONTRADICTORY"]
 
@@ -203,7 +204,8 @@ def _agree(left: frozenset[str], right: frozenset[str], least: int) -> bool:
     if more - fewer <= IMPLIED and fewer & OF_COMMITS:
         return True
     if more - fewer <= WEAK:
-        return len(fewer) >= least
+        named = more - fewer <= ADDING and not fewer & BASE
+        return len(fewer) >= (1 if named else least)
     return len(fewer) >= 3 and not any((more - fewer) & names for names in EXCLUSIVE)
 
 

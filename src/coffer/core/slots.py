@@ -186,7 +186,9 @@ PURPOSE = re.compile(r"\bto\s+(\w+)\s", re.IGNORECASE)
 REQUESTS = "requests"
 """A client library, and the plural of a request."""
 
-IN_CODE = re.compile(r"\b(?:comments?|prints?|console\.log|todos?|docstrings?|type hints?)\b|注释")
+IN_CODE = re.compile(
+    r"\b(?:debug(?:ging)? (?:code|output|lines)|comments?|prints?|console\.log|todos?|docstrings?|type hints?)\b|注释"
+)
 OF_CODE = word_set("comment print console.log todo docstring typehint")
 """These stand in code, whether one says so or not."""
 DEEDS = (

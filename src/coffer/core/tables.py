@@ -83,7 +83,11 @@ log: logging logger logs
 format: reformat formatting formatted auto-format
 hardcode: hard-code hardcoded hard-coded hardcoding
 repeat: restate
-ignore: suppress
+ignore: suppress silence swallow
+start: launch spawn
+add: install include insert paste
+guess: assume
+production: prod
 lower: reduce decrease loosen
 stage: add-to-git
 spaces: leerzeichen espacios espaces espaços spazi пробелы
@@ -109,7 +113,7 @@ LIGHT = word_set(
     unless without not no never nothing stick put user's hand
     yourself directo directa directement directamente direkt anywhere
     的 了 在 里 到 把 就 也 都 地 个 些 用 使 会 去 来 上 你 我 让 谁 要 这 们
-    direct
+    direct against
     chat conversation git benutze используй utilizza nutze verwende nimm verwenden benutzen utilise
     utilisez utiliser
     der die das den dem ein eine einen im in mit und zu auf für von es sie wir ist nicht bitte direkt
@@ -120,6 +124,9 @@ LIGHT = word_set(
     """
 )
 """Words that distinguish no rule from another."""
+
+ADDING = word_set("add show leave")
+"""With the name of a thing these say no more than "use"."""
 
 WEAK = word_set("alter show paste add create say get install print include open set start place insert leave")
 """Verbs that a person may say or leave out without meaning another rule."""
@@ -166,6 +173,9 @@ PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"直接|分支|以后|请|一定|使用|采用|再|随便|任何", " "),
         (r"表情符号", " emoji "),
         (r"\b(?:pousser?|poussé|pushen|pushe|gepusht|pushear)\b", "push"),
+        (r"\bindent(?:ed|ing)? with\b", " "),
+        (r"\b(?:turn(?:ed|ing)?|switch(?:ed|ing)?) off\b", "disable"),
+        (r"\bcheck(?:ed|ing)? in(?:to git)?\b|\bput\b(?=.{3,30} (?:in|into) git\b)", "commit"),
         (r"\bglobal (?:variables?|state)\b|\bglobals\b", "globalvar"),
         (r"\bsay(?:ing)? (?:you are |you're )?sorry\b|\bapologi[sz]\w*\b|\bapologies\b", "apology"),
         (r"\babbreviat\w+\b", "abbreviation"),

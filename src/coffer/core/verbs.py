@@ -29,6 +29,7 @@ BASE = word_set(
     render reorder reorganise reorganize repeat replace reply report request rerun rescue reset resolve
     restart restate restore restructure retry return reuse revert review rewrite roll rotate run save say
     scan schedule scope search seed send separate serve set share ship show shorten silence skip sleep
+    reproduce confirm inspect profile benchmark clarify experiment
     sort split spread sprinkle squash stage start stash state stay stick stop store stub style submit
     suggest summarise summarize suppress swallow switch sync tag take tell test thank throw touch track
     translate trim truncate trust try tune turn type uncomment undo unwrap update upgrade upload use
