@@ -100,10 +100,14 @@ TROUBLE = re.compile(
 """A report, or what the product shall do."""
 
 
+SEEN = re.compile(r"^the [\w -]{2,40}? (?:always|never) ", re.IGNORECASE)
+"""An observation, and perhaps a complaint: "the tests never use the real database"."""
+
+
 def norm(sentence: str, *, standing: bool) -> str:
     """The statement as one line without a full stop, or nothing. standing: the person says that it holds always."""
     text = " ".join(sentence.split()).strip(" .!,;:")
-    if not text or len(text) > 180 or "?" in text or TROUBLE.search(text):
+    if not text or len(text) > 180 or "?" in text or TROUBLE.search(text) or SEEN.match(text):
         return ""
     when = WHENEVER.match(text)
     if when and when["once"] is not None and not standing:

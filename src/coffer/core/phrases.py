@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from coffer.core.norms import STATEMENT
 from coffer.core.phrase_forms import (
     ADDED,
     ADVERB,
@@ -108,6 +109,13 @@ def _read(sentence: str, rest: str) -> Iterator[Clause]:
         clause = _one(part, around, " ".join(parts[index + 1 :]))
         if clause:
             found.append(clause)
+    if (
+        found
+        and found[0].verb in ("use", "add")
+        and STATEMENT.match(_bare(text)[0])
+        and not STANDING.match(text)
+    ):
+        return  # "error messages must be neutral, no exclamation marks": the ban holds in error messages only
     yield from _joined(found)
 
 
@@ -190,7 +198,10 @@ def _one(part: str, rest: str, after: str) -> Clause | None:
     plain = TRAIL.sub(
         "",
         re.sub(
-            r"^\W*(?:(?:please|pls|ugh|and|but|also|from now on|ok)\b[\s,.:]*)+", "", raw, flags=re.IGNORECASE
+            r"^\W*(?:(?:please|pls|ugh|and|but|so|also|from now on|ok)\b[\s,.:]*)+",
+            "",
+            raw,
+            flags=re.IGNORECASE,
         ),
     ).strip(" .!,:;")
     match = STOP.match(plain)

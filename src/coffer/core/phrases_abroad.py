@@ -17,7 +17,8 @@ _SPANISH = (
 """Forms that can only forbid: "no escribes tests" complains that there are none."""
 FOREIGN = re.compile(
     (
-        rf"[áéíóúñçãõßäöüèêàâîôûœ¿¡]|\b(?:{_SPANISH}|wir|nimm|statt|utilise|usa|usamos|arrête|immer|mehr|ocurra)\b|"
+        rf"[áéíóúñçãõßäöüèêàâîôûœ¿¡]|\b(?:{_SPANISH}|wir|nimm|statt|utilise|usa|usamos|arrête|immer"
+        rf"|mehr|ocurra|funciona\w*|compila|sirve|arranca|carga|aparece|entiendo|hay|tengo|puedo|quiero|pasa|falla\w*)\b|"
         r"[぀-ヿ一-鿿а-яё]|\b(?:bitte|nicht|kein(?:e|en)?|nie|immer|das|ich|wir|und|der|die|ne|pas"
         r"|jamais|sur|les|une|et|toujours|siempre|nunca|por|favor|los|las|el|que|eso|esto|hagas"
         r"|uses|sin|não|sempre|uma|non|mai|usare|nel|per|sin|con)\b"
@@ -106,7 +107,8 @@ UNBOUND = re.compile(
     (
         r"\b(?:das|es|dies(?:e[rsn]?)?|so|ihn|sie|ça|cela|celui|comme ça|eso|esto|lo|la|así|isso"
         r"|isto|assim|ciò|così|questo|это|его|её|так|этого|einfach|nur|bloß|solo|seulement|soltanto"
-        r"|apenas|только|просто|alles|tutto|todo|tudo|tout|всё)\b|这(?!个?(?:项目|仓库|库|代码库|工程))|那|它|此|それ|これ|あれ|その|この(?!プロジェクト"
+        r"|apenas|только|просто|alles|tutto|todo|tudo|tout|всё)\b|这(?!个?(?:项目|仓库|库|代码库|工程))|那|它|此|それ"
+        r"|これ|あれ|その|この(?!プロジェクト"
         r"|リポジトリ)|そう|のような"
     ),
     re.IGNORECASE,
@@ -128,7 +130,8 @@ LIMITED = re.compile(
 
 QUESTION = re.compile(r"[?？]")
 FORE = re.compile(
-    r"^(?:(?:nein|non|no|não|нет|ok)[,，!]\s*|以后[,，]?\s*|(?:bitte|por favor|per favore|请)[,，]?\s*)+",
+    r"^(?:(?:nein|non|no|não|нет|ok)[,，!]\s*|(?:und|et|ja|oui|sí)[,，]?\s+|但是?|以后[,，]?\s*|(?:bitte"
+    r"|por favor|per favore|请)[,，]?\s*)+",
     re.IGNORECASE,
 )
 AFTER = re.compile(

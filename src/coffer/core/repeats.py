@@ -37,7 +37,7 @@ COMPLAINTS: tuple[re.Pattern[str], ...] = tuple(
         ),
         rf"\byou(?:'ve| have)? (?:just |again |still |also |even )*{_DEEDS}\b.*(?:\b(?:again|still)\b|\?)",
         r"^\W*(?:(?:ok|hm+|wait|oh|seriously|dude)\W+)*did you (?:just |really |seriously )+.*\?",
-        r"^\W*(?:[\w@./+-]+ ){1,4}again\W*(?:[?!]|\.\.|$)",
+        r"^\W*(?:[\w@./+-]+ ){1,4}again\s*(?:[?!]|\.\.|…)",
         r"^\W*still (?:using |the )?[\w@./ +-]{2,40}[?!]",
         r"^\W*who (?:asked|told|said)\b.*",
         r"^\W*did i (?:ask|tell|say)\b.*",

@@ -40,7 +40,8 @@ TRIGGERS = {
     "other": "Any work",
 }
 LOST = re.compile(
-    r"\b(?:unless|except|only (?:if|when|for|in)|if (?:you|it|there|we|i)|otherwise|until"
+    r"(?:^|[.!?]\s+)only (?:the|those|that|what|for|in|on|with|big|small)\b|\b(?:unless|except"
+    r"|only (?:if|when|for|in)|if (?:you|it|there|we|i)|otherwise|until"
     r"|normally|usually|mostly|this (?:time|once|one|pr|branch|ticket|task)"
     r"|for (?:now|this|today|the (?:moment|time being))|today|not yet|right now|in this (?:pr"
     r"|branch|ticket|round)|later|tomorrow|next ones? you can)\b",
@@ -215,7 +216,9 @@ def _norm(said: str) -> tuple[str, str, str]:
         text = norm(sentence, standing=standing)
         if text and not _loose(_named(text)):
             found.append(_named(text))
-        elif found and LOST.search(sentence):
+        elif found and (
+            LOST.search(sentence) or re.match(r"(?:only|just|except|but|unless)\b", sentence, re.IGNORECASE)
+        ):
             lost = "a condition would be lost"
     if lost:
         return "", "", lost
