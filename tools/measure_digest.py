@@ -21,6 +21,7 @@ from coffer.core.classify.decide import WORTH_A_RULE, Judged, judged
 from coffer.core.classify.spoken import hear
 from coffer.core.similar import compare
 from coffer.core.wording import word
+from tools import simulate
 from tools.train.train_classifier import (
     CLASSES,
     EXTRA,
@@ -70,6 +71,7 @@ def main() -> int:
     for path in (pairs, OWN_PAIRS):
         if path.exists():
             measure_pairs(console, path)
+    simulate.report(console, simulate.simulated(simulate.corrections()))
     return 0
 
 

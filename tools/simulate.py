@@ -55,9 +55,13 @@ class Fate:
 
 
 def main() -> int:
-    items = [json.loads(line) for line in CORRECTIONS.read_text("utf-8").splitlines()]
-    report(Console(width=120), simulated(items), each="--each" in sys.argv)
+    report(Console(width=120), simulated(corrections()), each="--each" in sys.argv)
     return 0
+
+
+def corrections() -> list[dict[str, Any]]:
+    """The 100 corrections, as the file beside the training data has them."""
+    return [json.loads(line) for line in CORRECTIONS.read_text("utf-8").splitlines()]
 
 
 def simulated(items: Sequence[dict[str, Any]]) -> list[Fate]:
