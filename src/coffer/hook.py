@@ -310,11 +310,8 @@ def start_daemon(home: str) -> None:
     child = posix.fork()
     if child:
         posix.waitpid(child, 0)
-        return
-    try:
+    else:
         become_daemon(command, home)
-    finally:
-        leave(0)
 
 
 def is_my_turn() -> bool:

@@ -84,8 +84,8 @@ class Rig:
     def stub(self) -> Path:
         return self.home.root / "bin" / "coffer-hook"
 
-    def limits(self, *, daemon: float = 30.0, whole: float = 50.0) -> None:
-        """Give the installed script other limits."""
+    def limits(self, *, daemon: float = LONG / 2, whole: float = 2 * LONG) -> None:
+        """Give the installed script other limits; by default a run that hangs fails its test."""
         text = self.script.read_text()
         for name, value in (("DAEMON", daemon), ("WHOLE", whole), ("FILES_FIRST", whole)):
             text, count = re.subn(rf"(?m)^{name} = .*$", f"{name} = {value}", text)

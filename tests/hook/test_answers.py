@@ -17,6 +17,7 @@ from coffer.work.bundle_files import take_spool
 from tests.hook.rig import (
     DAEMON_TEXT,
     FILE_TEXT,
+    LONG,
     STARTUP,
     SUBAGENT_TEXT,
     Behaviour,
@@ -189,6 +190,7 @@ def full_queue(rig: Rig) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as first:
         bind(listener, rig.home)
         listener.listen(0)
+        listener.settimeout(LONG)
         with contextlib.chdir(rig.home.root):
             first.connect("daemon.sock")
         yield listener
@@ -204,7 +206,7 @@ def test_a_full_queue_is_tried_again(rig: Rig) -> None:
             with link:
                 assert b"/events/Stop " in link.recv(65536)
                 link.sendall(answer(DAEMON_TEXT))
-            assert hook.communicate(timeout=60)[0] == DAEMON_TEXT
+            assert hook.communicate(timeout=LONG)[0] == DAEMON_TEXT
 
 
 def test_without_a_daemon_sessions_get_the_file_and_other_events_nothing(rig: Rig) -> None:
@@ -278,3 +280,12 @@ def test_unreadable_state_is_nothing_to_say(rig: Rig, damage: str) -> None:
         os.mkfifo(file) if damage == "pipe" else file.mkdir()
     assert rig.run("claude", "SessionStart") == SILENT
     assert rig.spooled() == []
+
+
+@pytest.mark.parametrize("key", ["../secret", "/", ".", "a/../../secret", "secret\0", "ü"])
+def test_a_key_that_leads_away_is_none(rig: Rig, key: str) -> None:
+    for folder in (rig.home.root / "secret", rig.home.root / "bundles"):
+        folder.mkdir()
+        (folder / "claude.SessionStart").write_text("not for you")
+    (rig.home.root / "bundles" / "index").write_text(f"{key}\t/\n")
+    assert rig.run("claude", "SessionStart") == SILENT

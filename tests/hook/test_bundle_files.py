@@ -176,6 +176,24 @@ def test_hooks_that_read_meanwhile_always_find_a_bundle(coffer: Home) -> None:
     assert len(seen) > 1
 
 
+def test_a_hook_that_overslept_two_publications_looks_again(
+    coffer: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(coffer, {"/p": {START: b"1"}})
+    real = hook.content
+
+    def oversleeping(path: str, longest: int) -> bytes:
+        got = real(path, longest)
+        if path.endswith("index"):
+            monkeypatch.setattr(hook, "content", real)
+            for text in (b"2", b"3"):
+                publish(coffer, {"/p": {START: text}})
+        return got
+
+    monkeypatch.setattr(hook, "content", oversleeping)
+    assert asked(coffer, "/p") == b"3"
+
+
 def test_one_publishes_at_a_time(coffer: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     from filelock import FileLock  # noqa: PLC0415
 

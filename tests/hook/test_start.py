@@ -189,6 +189,7 @@ def test_a_daemon_that_answers_badly_lives_and_one_that_hangs_may_not(rig: Rig, 
         rig.run("claude", "Stop")
     with rig.daemon(says(answer(DAEMON_TEXT))):
         rig.run("claude", "Stop")
+        rig.run("claude", "Stop", stdin=bytes(8_000_001))  # it was not asked
     assert not (rig.home.root / "daemon-started").exists()
     rig.limits(daemon=0.3)
     with rig.daemon(never):
