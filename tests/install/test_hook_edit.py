@@ -342,6 +342,15 @@ def test_any_file_comes_back(value: Any, data: st.DataObject, hook: str) -> None
     assert foreign_of(done.text, ones) == foreign_of(text, ones)
     assert install(done.text, dialect, ones).text == done.text
     assert uninstall(done.text, dialect, done.added).text == text
+    later = json.loads(done.text)
+    groups = later["hooks"].setdefault(data.draw(NAMES), [])
+    groups.insert(data.draw(st.integers(0, len(groups))), data.draw(GROUPS))
+    theirs = spread(later, blank)
+    for added in (done.added, Added()):
+        after = uninstall(theirs, dialect, added).text
+        assert after is not None
+        assert foreign_of(after, ones) == foreign_of(theirs, ones)
+        assert look(read(after), ones).copies == 0
 
 
 @given(st.text('{}[]",:\\/* \nabtu0-.e\ufeff', max_size=40))

@@ -23,7 +23,8 @@ from coffer.store.db import database, receipts
 from coffer.store.home import Home
 from coffer.work.config_write import INSTALLED, UNINSTALLED, bring_back
 from coffer.work.gc import collect
-from coffer.work.install import hook_path, install, plan, plan_removal, settings_path, status, uninstall
+from coffer.work.hook_status import status
+from coffer.work.install import hook_path, install, plan, plan_removal, settings_path, uninstall
 from tests.install.files import BROKEN, CLAUDE_ONLY, SOUND
 
 SETTINGS = '{\n  "model": "opus",\n  "env": {"KEY": "s3cret"}\n}\n'
@@ -167,6 +168,39 @@ def test_two_links_stay_links_and_the_middle_may_be_read_only(desk: Desk) -> Non
     assert real.read_text() == SETTINGS
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
     middle.chmod(0o755)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_the_owner_stays(desk: Desk) -> None:
+    path = desk.put(SETTINGS)
+    os.chown(path, 12345, 12346)
+    path.chmod(0o664)
+    for act in (desk.install, desk.uninstall):
+        act()
+        found = path.stat()
+        assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (12345, 12346, 0o664)
+
+
+def test_a_file_system_without_second_names(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_arguments: object, **_named: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    desk.install()
+    assert desk.file().exists()
+    desk.uninstall()
+    assert not desk.file().exists()
+
+
+def test_status_says_when_codex_drops_the_file(desk: Desk) -> None:
+    desk.install("codex")
+    path = desk.file("codex")
+    path.write_text(path.read_text().replace("{", '{"mine": 1, ', 1))
+    found = status("codex", desk.places, desk.home)
+    assert found.installed
+    assert "drops the whole file" in found.problems[0]
+    desk.uninstall("codex")
+    assert json.loads(path.read_text()) == {"mine": 1}
 
 
 def test_a_link_to_nothing_is_filled(desk: Desk) -> None:

@@ -20,12 +20,12 @@ from coffer.store.home import Home
 from coffer.work import codex_trust, mcp_entries
 from coffer.work.agent_client import claude_version, find_client
 from coffer.work.config_write import PERMITTED
+from coffer.work.hook_status import hook_status
 from coffer.work.install import (
     InstallPlan,
     install,
     plan,
     plan_removal,
-    status,
     stub_problems,
     uninstall,
     write,
@@ -109,18 +109,11 @@ def status_command(agent: str, as_machine: bool) -> None:
     run = _Run(World.now(), yes=False, dry_run=True, as_machine=as_machine)
     said = []
     for name in run.chosen(agent):
-        version = claude_version(run.world.environment) if name == "claude" else None
-        found = status(name, run.world.places, run.home, version)
-        trust, problem = None, ""
-        if name == "codex" and found.installed:
-            try:
-                trust = codex_trust.ask(run.world.environment, run.world.places)
-            except (ClientMissing, ClientRefused) as error:
-                problem = str(error)
+        found = hook_status(name, run.world.environment, run.world.places, run.home)
         if as_machine:
-            said.append(picture.status_json(found, trust, problem))
+            said.append(picture.status_json(found))
         else:
-            picture.show_status(found, trust, problem)
+            picture.show_status(found)
     if as_machine:
         click.echo(json.dumps({"agents": said}, indent=2))
 

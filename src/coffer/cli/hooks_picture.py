@@ -13,7 +13,8 @@ from coffer.core.redact import redact
 from coffer.store.db import Receipt
 from coffer.work.codex_trust import Trust
 from coffer.work.config_write import FORBIDDEN, INSTALLED, PERMITTED, UNINSTALLED
-from coffer.work.install import HookStatus, InstallPlan
+from coffer.work.hook_status import HookStatus
+from coffer.work.install import InstallPlan
 
 _LONGEST = 400
 """Characters of a line of a diff: a minified file is one line."""
@@ -76,33 +77,33 @@ def show_trust(trust: Trust | None) -> None:
     say("Codex trusts the entries." if trust.trusted else TRUST_STEPS)
 
 
-def show_status(found: HookStatus, trust: Trust | None, problem: str) -> None:
+def show_status(found: HookStatus) -> None:
     """One agent's state in a line, then what is wrong."""
     title = HOOK_AGENTS[found.agent].dialect.title
-    say(f"{title}: {_state(found, trust)} ({found.path}).")
+    say(f"{title}: {_state(found)} ({found.path}).")
     if found.missing and found.installed:
         say(f"  No entry in: {', '.join(found.missing)}.")
-    for one in (*found.problems, *(trust.problems if trust else ()), *([problem] if problem else ())):
+    for one in found.problems:
         say(f"  {one}")
     if found.installed and not found.current:
         say(f"  `coffer hooks install {found.agent}` brings it up to date.")
 
 
-def _state(found: HookStatus, trust: Trust | None) -> str:
+def _state(found: HookStatus) -> str:
     if not found.installed:
         return "not installed"
     if not found.current:
         return f"installed, not up to date: {found.copies} entries, {found.stale} of them stale"
     if found.agent != "codex":
         return f"installed, {found.copies} entries"
-    if trust is None:
+    if found.trust is None:
         return f"installed, {found.copies} entries; trust unknown"
-    if trust.trusted:
+    if found.trusted:
         return f"installed and trusted, {found.copies} entries"
     return "installed, not trusted: run /hooks in Codex, or `coffer hooks install codex --trust`"
 
 
-def status_json(found: HookStatus, trust: Trust | None, problem: str) -> dict[str, Any]:
+def status_json(found: HookStatus) -> dict[str, Any]:
     """The same for programs."""
     return {
         "agent": found.agent,
@@ -112,9 +113,9 @@ def status_json(found: HookStatus, trust: Trust | None, problem: str) -> dict[st
         "copies": found.copies,
         "stale": found.stale,
         "missing": list(found.missing),
-        "trusted": None if trust is None else trust.trusted,
-        "trust": None if trust is None else trust_json(trust),
-        "problems": [*found.problems, *(trust.problems if trust else ()), *([problem] if problem else ())],
+        "trusted": found.trusted,
+        "trust": None if found.trust is None else trust_json(found.trust),
+        "problems": list(found.problems),
     }
 
 

@@ -8,6 +8,7 @@ at any point leaves the old file or the new one.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from dataclasses import dataclass
@@ -115,14 +116,24 @@ def create(config: Config, data: bytes) -> bool:
         with refusals(config.real):
             new.unlink(missing_ok=True)
             _write(new, data)
-            try:
-                os.link(new, config.real)
-            except FileExistsError:
-                raise FileMoved(str(config.path)) from None
+            _appear(new, config)
     finally:
         new.unlink(missing_ok=True)
     _make_last(folder)
     return made
+
+
+def _appear(new: Path, config: Config) -> None:
+    """Give a file its name, unless somebody else's file has it by now."""
+    try:
+        os.link(new, config.real)
+    except FileExistsError:
+        raise FileMoved(str(config.path)) from None
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS):
+            raise
+        config.check()  # a file system without second names
+        os.replace(new, config.real)  # noqa: PTH105  (as above)
 
 
 def remove(config: Config, *, folder: bool) -> None:

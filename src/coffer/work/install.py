@@ -19,7 +19,7 @@ import msgspec
 
 from coffer.agents import hook_edit
 from coffer.agents.claude_hooks import switched_off
-from coffer.agents.hook_entries import STUB, Added, Wanted, look, read
+from coffer.agents.hook_entries import STUB, Added, Wanted
 from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.core.json_edit import BOM, JsonRefused, parse, plain
 from coffer.disk import config_file
@@ -68,25 +68,6 @@ class InstallPlan:
         return list(difflib.unified_diff(old, new, was, will, lineterm=""))
 
 
-@dataclass(frozen=True, slots=True)
-class HookStatus:
-    """What of ours stands in an agent's settings.
-
-    current: each entry is there once, as this build writes it. trusted: None where the agent has no trust or wasn't
-    asked. problems: sentences, each a reason why hooks may not run.
-    """
-
-    agent: str
-    path: Path
-    installed: bool
-    current: bool
-    copies: int
-    stale: int
-    missing: tuple[str, ...]
-    trusted: bool | None = None
-    problems: tuple[str, ...] = ()
-
-
 def hook_path(home: Home) -> Path:
     """Where the stub lies that our entries call (work/hook_files.py writes it)."""
     return home.root / "bin" / STUB
@@ -102,7 +83,7 @@ def plan(agent: str, places: Places, home: Home, version: tuple[int, ...] | None
     """What an install would write. version: of the client, None where it could not be asked. Never raises."""
     path = settings_path(agent, places)
     try:
-        wanted = _wanted(agent, home, version)
+        wanted = wanted_entries(agent, home, version)
     except PathUnusable as error:
         return InstallPlan(agent, INSTALLED, path, None, None, None, problems=(error,))
     entries = tuple(one.event for one in wanted if one.required)
@@ -118,7 +99,7 @@ def plan(agent: str, places: Places, home: Home, version: tuple[int, ...] | None
     except CofferError as error:
         problem = error
     else:
-        notes = _moved(done.moved) + _off(text)
+        notes = _moved(done.moved) + switched_off_in(text)
         kept = {"added": msgspec.to_builtins(done.added), "entries": list(entries)}
         return InstallPlan(agent, INSTALLED, path, config, text, done.text, (), notes, snippet, entries, kept)
     return InstallPlan(
@@ -163,39 +144,6 @@ def uninstall(proposal: InstallPlan, home: Home, now: datetime | None = None) ->
     return write(proposal, home, now)
 
 
-def status(agent: str, places: Places, home: Home, version: tuple[int, ...] | None = None) -> HookStatus:
-    """What of ours stands there now. Asks no client: trust is `codex_trust.ask`. Never raises."""
-    path = settings_path(agent, places)
-    problems: tuple[str, ...] = ()
-    try:
-        wanted = _wanted(agent, home, version)
-        _, text = read_text(path)
-        hooks = read(text or "")
-        found = look(hooks, wanted)
-    except JsonRefused as error:
-        problems = (str(ConfigBroken(str(path), error.line, error.reason)),)
-    except CofferError as error:
-        problems = (str(error),)
-    else:
-        problems = _off(text) if agent == "claude" else ()
-        if found.copies:
-            problems += stub_problems(home)
-        return HookStatus(
-            agent,
-            path,
-            found.copies > 0,
-            found.current,
-            found.copies,
-            found.stale,
-            found.missing,
-            None,
-            problems,
-        )
-    return HookStatus(
-        agent, path, installed=False, current=False, copies=0, stale=0, missing=(), problems=problems
-    )
-
-
 def stub_problems(home: Home) -> tuple[str, ...]:
     """How the files that our entries call differ from what this Coffer would write."""
     return tuple(hook_is_current(home, Path(sys.executable)))
@@ -211,7 +159,8 @@ def write(proposal: InstallPlan, home: Home, now: datetime | None = None) -> Rec
     return carry_out(change, home, now)
 
 
-def _wanted(agent: str, home: Home, version: tuple[int, ...] | None) -> list[Wanted]:
+def wanted_entries(agent: str, home: Home, version: tuple[int, ...] | None) -> list[Wanted]:
+    """The entries that this build writes. version: of the client. Raises PathUnusable."""
     hook = str(hook_path(home))
     try:
         hook.encode("utf-8")
@@ -240,7 +189,8 @@ def _moved(events: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _off(text: str | None) -> tuple[str, ...]:
+def switched_off_in(text: str | None) -> tuple[str, ...]:
+    """Why Claude Code runs no hook at all, as sentences; none where it does."""
     if not text or not text.lstrip(BOM).strip():
         return ()
     reason = switched_off(plain(parse(text)))
