@@ -360,3 +360,10 @@ def test_a_file_of_any_size_is_not_read_whole(place: Place) -> None:
     place.put(b"x" * (LARGEST + 1))
     with pytest.raises(DigestForeign, match="1 MB"):
         read(place.path)
+
+
+def test_a_folder_whose_name_is_not_utf_8_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    root = tmp_path / os.fsdecode(b"t\xffde")
+    root.mkdir()
+    with pytest.raises(DigestForeign, match="not UTF-8"):
+        read(root / ".cozempic" / "behavioral-digest.md")

@@ -82,7 +82,15 @@ def _all(descriptor: int, path: Path) -> bytes:
 
 
 def within(path: Path) -> Path:
-    """The file that a digest's path leads to. Raises DigestElsewhere where that is outside of its project."""
+    """The file that a digest's path leads to.
+
+    Raises DigestElsewhere where that is outside of its project, DigestForeign for a path that the database can't
+    hold: its receipts and its trust would be lost.
+    """
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DigestForeign(str(path), "below a folder whose name is not UTF-8") from error
     try:
         root, real = os.path.realpath(path.parent.parent), os.path.realpath(path)
     except (OSError, ValueError) as error:
