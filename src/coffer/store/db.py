@@ -128,14 +128,24 @@ def save(connection: sqlite3.Connection, receipt: Receipt) -> None:
     )
 
 
-def receipts(connection: sqlite3.Connection, path: str | None = None) -> list[Receipt]:
-    """All receipts, or those of a file, newest first."""
-    where, values = ("WHERE path = ?", (path,)) if path is not None else ("", ())
+def receipts(
+    connection: sqlite3.Connection, path: str | None = None, status: str | None = None
+) -> list[Receipt]:
+    """All receipts, or those of a file, or of a status, newest first."""
+    wanted = {"path": path, "status": status}
+    terms = [f"{name} = :{name}" for name, value in wanted.items() if value is not None]
+    where = f"WHERE {' AND '.join(terms)}" if terms else ""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM receipts {where} ORDER BY time DESC, rowid DESC",  # noqa: S608  (constants)
-        values,
+        wanted,
     )
     return [_receipt(row) for row in rows]
+
+
+def receipt(connection: sqlite3.Connection, name: str) -> Receipt | None:
+    """The receipt of an id."""
+    row = connection.execute(f"SELECT {_COLUMNS} FROM receipts WHERE id = ?", (name,)).fetchone()  # noqa: S608
+    return _receipt(row) if row else None
 
 
 def _receipt(row: tuple[str, ...]) -> Receipt:

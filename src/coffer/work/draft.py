@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from coffer.core.digest import Digest, DigestUnreadable, new_digest, parse
+from coffer.core.digest_block import filed
 from coffer.core.events import Accepted, Change, Edited, Event, Ordered, Outcome, Settings
 from coffer.core.lifecycle import step
-from coffer.core.rule import Evidence, Rules
-from coffer.core.rule_record import change_as_json
+from coffer.core.rule import Evidence, Rule, Rules
+from coffer.core.rule_record import change_as_json, rule_from
 from coffer.disk import digest_file
 from coffer.disk.digest_file import Loaded
 from coffer.disk.replace import locked, refusals
@@ -81,13 +82,12 @@ class Draft:
     def _grant(self, event: Event, change: Change) -> None:
         """Which texts may be delivered: the person's own, and those that Coffer wrote and saw promoted.
 
-        A text that somebody put into the file is not trusted by being counted (DESIGN section 10).
+        A text that somebody put into the file is not trusted by being counted, nor by having been active: else one
+        that nobody trusted would be delivered once it was demoted and promoted again (DESIGN section 10).
         """
         before, after = change.before, change.after
-        if before is not None and before.state == "active" and (after is None or after.state != "active"):
-            self.revoked |= {before.text} if trust.key(before.text) in self.trusted else set()
-            self.granted.discard(before.text)
-            self.written |= {trust.key(before.text)} if after is not None else set()
+        if before is not None and before.state == "active":
+            self._ungrant(before, after)
         if after is None:
             return
         persons = isinstance(event, Ordered | Accepted | Edited) and change.kind not in (
@@ -102,6 +102,22 @@ class Draft:
                 self.granted.add(after.text)
         elif new and not after.proposed:
             self.written.add(trust.key(after.text))
+
+    def _ungrant(self, before: Rule, after: Rule | None) -> None:
+        """What no longer stands there as an active rule is not delivered either if somebody writes it back."""
+        if after is not None and (after.state, after.text) == ("active", before.text):
+            return
+        name = trust.key(before.text)
+        was_trusted = name in self.trusted or before.text in self.granted
+        self.revoked |= {before.text} if name in self.trusted else set()
+        self.granted.discard(before.text)
+        if was_trusted and after is not None and after.text == before.text:
+            self.written.add(name)
+
+    def _lost(self) -> list[str]:
+        """Texts that are revoked: one that an active rule still says is not, also where another one went."""
+        standing = {trust.key(rule.text) for rule in self.rules.active()}
+        return sorted(text for text in self.revoked if trust.key(text) not in standing)
 
     @property
     def empty(self) -> bool:
@@ -142,6 +158,7 @@ class Draft:
         if self.empty:
             return None
         removed, added = self._moved()
+        session = session or (self.turns[-1].session if self.turns else "")
         receipt = begun(KIND, "", session, self.path, self.now)
         receipt.data = {
             "verb": verb,
@@ -153,7 +170,8 @@ class Draft:
             "turns": [turn_as_json(turn) for turn in self.turns],
             "states": dict(self.states),
             "granted": sorted(self.granted),
-            "revoked": sorted(self.revoked),
+            "revoked": self._lost(),
+            "known": sorted({trust.key(text) for text in self.granted} & self.known),
             "written": sorted(self.written),
             **more,
         }
@@ -225,7 +243,7 @@ def draft(path: Path, project: str, home: Home, settings: Settings, now: datetim
 
     Raises DigestBroken for a file that can't be understood, what `digest_file.read` raises, StoreFailed.
     """
-    _recover(path, home)
+    recover(path, home)
     loaded = digest_file.read(path)
     digest = _parsed(path, loaded) if loaded else new_digest(project or None, now)
     behind: dict[str, tuple[Evidence, ...]] = {}
@@ -252,27 +270,49 @@ def _parsed(path: Path, loaded: Loaded) -> Digest:
         raise DigestBroken(str(path), error.line, error.reason) from error
 
 
-def _recover(path: Path, home: Home) -> None:
+def recover(path: Path, home: Home) -> None:
     """Finish or forget what a process that was killed left half done on this file."""
+    digest_file.within(path)
     if not home.database.exists():
         return
     with database(home, write=False) as connection:
-        left = [
-            item for item in receipts(connection, str(path)) if item.kind == KIND and item.status == PREPARED
-        ]
+        left = _half_done(connection, path)
     if not left:
         return
     with locked(home.locks, path), refusals(home.root), database(home) as connection:
         loaded = digest_file.read(path)
-        digest = hashlib.sha256(_bytes(loaded.text if loaded else "")).hexdigest()
-        for receipt in (
-            item for item in receipts(connection, str(path)) if item.id in {one.id for one in left}
-        ):
-            if receipt.status != PREPARED:
-                continue
-            if receipt.data["digest_after"] == digest:
+        for receipt in _half_done(connection, path):
+            happened = _happened(receipt, loaded)
+            if happened:
                 _finish(connection, receipt)
-            else:
+            elif happened is not None:
                 receipt.status = FAILED
                 _forget(receipt)
                 save(connection, receipt)
+
+
+def _half_done(connection: Any, path: Path) -> list[Receipt]:
+    return [item for item in receipts(connection, str(path), PREPARED) if item.kind == KIND]
+
+
+def _happened(receipt: Receipt, loaded: Loaded | None) -> bool | None:
+    """Whether the file was written before the process died; None where it can't be read just now.
+
+    A person may have written in it since. Then the rules say it: a change that is forgotten although its rules
+    stand there would let its turns be counted a second time.
+    """
+    text = loaded.text if loaded else ""
+    digest = hashlib.sha256(_bytes(text)).hexdigest()
+    if digest in (receipt.data["digest_after"], receipt.data["digest_before"]):
+        return bool(digest == receipt.data["digest_after"])
+    try:
+        there = {rule.id: filed(rule) for rule in parse(text).rules.all}
+    except DigestUnreadable:
+        return None
+    last = {change["rule"]: change for change in receipt.data["changes"]}
+    after = {name: filed(rule_from(change["after"])) for name, change in last.items() if change["after"]}
+    new = {name for name in after if (last[name]["before"] or {}).get("id") != name}
+    gone = last.keys() - after.keys()
+    return any(name in new or there[name] == after[name] for name in there.keys() & after.keys()) or (
+        not after and not gone & there.keys()
+    )

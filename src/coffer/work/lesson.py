@@ -172,12 +172,12 @@ def evidence_of_turn(heard: HeardTurn, now: datetime, certainty: Certainty) -> E
 
 
 def said_at(time: str, otherwise: datetime) -> datetime:
-    """When a record says that it was written, aware; one without a readable time is as old as `otherwise`."""
+    """When a record says that it was written, in UTC; one without a readable time is as old as `otherwise`."""
     try:
         moment = datetime.fromisoformat(time)
-    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return otherwise
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def clean_wording(worded: Worded) -> Wording | None:
