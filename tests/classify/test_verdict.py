@@ -154,8 +154,50 @@ def test_nothing_breaks_it(turn: str) -> None:
 
 
 WORDS = st.sampled_from(
-    "never always don't use no not remember: rule: why you used pip uv emoji again ? ! . , : only unless keep nicht pas 不要"
-    ' \ud800 \x00 push to main yes good ( ) ` " whenever before … forget the rule about instead of'.split(" ")
+    [
+        "never",
+        "always",
+        "don't",
+        "use",
+        "no",
+        "not",
+        "remember:",
+        "rule:",
+        "why",
+        "you",
+        "used",
+        "pip",
+        "uv",
+        "emoji",
+        "again",
+        "?",
+        "!",
+        ".",
+        ",",
+        ":",
+        "only",
+        "unless",
+        "keep",
+        "nicht",
+        "pas",
+        "不要",
+        "\ud800",
+        "\x00",
+        "\n",
+        "push",
+        "to",
+        "main",
+        "yes",
+        "good",
+        "(",
+        ")",
+        "`",
+        "whenever",
+        "before",
+        "…",
+        "forget the rule about",
+        "instead of",
+    ]
 )
 
 

@@ -39,9 +39,9 @@ MARKERS: tuple[re.Pattern[str], ...] = tuple(
     for marker in (
         # a mark and a colon: what follows is the rule
         (
-            r"(?:remember(?: (?:this|that|for (?:next time|later|the future)))?|memori[sz]e(?: this)?"
+            r"(?:remember(?: (?:this|that))?(?: for (?:next time|later|the future))?|memori[sz]e(?: this)?"
             r"|write (?:this|that) down|keep (?:this )?in mind(?: for (?:the future|next time|later))"
-            r"|(?:save|put|commit|add|store) this (?:in|to|into) (?:your |the )?memory"
+            r"|(?:save|put|commit|add|store)(?: this)? (?:in|to|into) (?:your |the )?memory"
             r"|add to (?:your |the )?memory)\s*[:–—-]\s*"
         ),
         (
@@ -66,7 +66,7 @@ MARKERS: tuple[re.Pattern[str], ...] = tuple(
         r"(?:запомни|(?:новое )?правило|на будущее)\s*[:–—,-]\s*",
         r"(?:请?记住|新规则|规则|新规定|覚えておいて|覚えて|新しいルール|ルール)(?:[:：,，、。]|\s-)\s*",
         # no colon: then the words must forbid or hold for always, or it is a reminder
-        rf"(?:remember|keep in mind|memori[sz]e)(?:,| that)?\s+(?:(?:to|you|we|must|should)\s+)*(?={_NOT_OR_ALWAYS})",
+        rf"(?:remember|keep in mind|memori[sz]e)(?:[,:]| that)?\s+(?:(?:to|you|we|must|should)\s+)*(?={_NOT_OR_ALWAYS})",
         (
             r"(?:merk(?:e)? dir|retiens|recuerda|lembre-se|ricorda(?:ti)?|запомни)[, ]+"
             rf"(?:que |che |dass |de |di |что )?(?={_NOT_OR_ALWAYS})"
@@ -117,7 +117,7 @@ def _ordered(words: str) -> Order | None:
     lines = [line.strip(" -*•\t") for line in words.strip().splitlines() if line.strip()]
     if not lines:
         return None
-    sentences = [part for part in re.split(r"(?<=[.!;。！])\s*(?=\S)", lines[0]) if part]
+    sentences = [part for part in re.split(r"(?<=[.!;])\s+|(?<=[。！；])\s*", lines[0]) if part]
     kept = [sentences[0]]
     for sentence in sentences[1:]:
         if NEXT_TASK.match(sentence):

@@ -101,6 +101,7 @@ CHOICE = (
         r"(?P<use>(?!on\b|in\b|for\b|when\b|if\b|at\b|the\b|as\b|with\b|to\b)[\w@./`-]+(?: [\w@./`-]+){0,2})$",
         re.IGNORECASE,
     ),
+    re.compile(r"^(?:i )?(?:prefer|favou?r)\s+(?P<use>[^,]+?)\s+over\s+(?P<against>[^,]+)$", re.IGNORECASE),
     re.compile(r"^instead of\s+(?P<against>[^,]+),\s*(?:please\s+)?use\s+(?P<use>[^,]+)$", re.IGNORECASE),
 )
 NO_THING = re.compile(

@@ -50,7 +50,8 @@ PASTED_LINE = re.compile(
     | \s*\[?\d{1,4}[-:/]\d\d[-:]?\d{0,2} | \s+\d+:\d+\s | \s*(?:npm\ (?:WARN|ERR)|WARN|INFO|DEBUG|ERROR|FATAL)\b
     | \s*(?:\w+)?(?:Error|Exception|Warning)(?:\(|:\ ) | (?:error|warning|fatal|hint|note|panic)(?:\[\w+\])?:
     | \s*\|.*\| | \s*-->\  | @@ | diff\ --git | \+{1,3}\s.* | (?:---|===) | \s*[{}\]\[();]+,?\s*$ | .*;\s*$
-    | \s*(?:user|bot|assistant|dev\d?|\w{2,12}):\ .*\bdo(?:n't|\ not)\b
+    | \s*(?!(?i:rule|regel|règle|regla|regra|regola|remember|memori[sz]e|note|reminder|again|please|also|and|but|ok|no
+        |future|time|mind|memory|rules)\b)(?:user|bot|assistant|dev\d?|\w{2,12}):\ .*\bdo(?:n't|\ not)\b
     )""",
     re.VERBOSE,
 )
