@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shutil
 import sqlite3
 from datetime import timedelta
@@ -297,40 +296,7 @@ def test_one_that_is_killed_before_the_file_is_written_learns_it_later(
     assert (rule.corrections, len(rule.evidence)) == (1, 1)
 
 
-def test_killed_and_then_edited_by_hand_counts_once(
-    desktop: Desktop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tide = desktop.project("tide")
-    desktop.session(tide, [ONE], "a")
-
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(draft_module, "_finish", killed)
-        with pytest.raises(KeyboardInterrupt):
-            desktop.learn()
-    path = next(digest_of(place) for place in (tide, desktop.root) if digest_of(place).exists())
-    path.write_text(path.read_text() + "\n## Notes\n\nmine\n")
-    desktop.learn()
-    (rule,) = (*desktop.rules(tide), *desktop.rules(None))
-    assert (rule.corrections, len(rule.evidence)) == (1, 1)
-    assert path.read_text().endswith("\n## Notes\n\nmine\n")
-
-
 @pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "yesterday", ""])
-def test_a_record_with_an_impossible_time_is_as_old_as_the_run(desktop: Desktop, time: str) -> None:
-    tide = desktop.project("tide")
-    path = desktop.session(tide, [ONE], "a")
-    path.write_bytes(
-        re.sub(rb'"timestamp": ?"[^"]*"', b'"timestamp":"%s"' % time.encode(), path.read_bytes())
-    )
-    desktop.learn()
-    (rule,) = (*desktop.rules(tide), *desktop.rules(None))
-    assert [piece.time for piece in rule.evidence] == [desktop.now]
-    assert desktop.inbox(tide).items(old=True)
-
-
 def test_a_file_saved_meanwhile_is_read_again(desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
     tide = desktop.project("tide")
     desktop.desk(tide).add("Do not touch the lockfile.")
@@ -374,14 +340,6 @@ def test_old_corrections_weigh_less(desktop: Desktop) -> None:
     desktop.learn()
     (rule,) = (*desktop.rules(tide), *desktop.rules(None))
     assert rule.state != "active"
-
-
-def test_the_header_names_the_session_that_last_updated_the_file(desktop: Desktop) -> None:
-    tide = desktop.project("tide")
-    desktop.session(tide, [ONE], "a")
-    (receipt,) = desktop.learn().receipts
-    assert receipt.session == SESSION
-    assert f"<!-- session: {SESSION} -->" in Path(receipt.path).read_text()
 
 
 def test_the_database_knows_each_turn_and_how_far_files_were_read(desktop: Desktop) -> None:

@@ -1,7 +1,8 @@
 """Learning: from what a person said in their sessions to rules with evidence, each turn once.
 
-A turn that corrects, orders, approves or withdraws becomes an event on the rules of one digest file; one that may
-be worth a rule and can't be decided waits in the inbox. With `dry_run` all of it happens and nothing is written.
+A turn that corrects, orders, approves or withdraws becomes an event on the rules of one digest file. One that may be
+worth a rule and can't be decided waits in the inbox; so does one whose file can't be written. With `dry_run` all of
+it happens and nothing is written.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,9 @@ class Learning:
             except OSError as error:
                 learned.problems.append(f"{found.path} can't be read: {error.strerror}.")
                 continue
+            except UnicodeEncodeError:
+                learned.problems.append(f"{found.path} is not read: its path is not UTF-8.")
+                continue
             if mark is not None:
                 marks.append(mark)
                 learned.sessions += bool(new)
@@ -170,10 +174,12 @@ class Learning:
                 learned.turns += [turn for turn in turns if turn.id in kept]
                 heard = [turn for turn in heard if turn.id not in kept]
                 continue
-            learned.turns += turns
+            lost = {turn.id for draft in shelf.unwritten for turn in draft.turns}
+            learned.turns += [replace(turn, state="noticed") if turn.id in lost else turn for turn in turns]
             learned.problems += shelf.problems
             for draft in shelf.drafts():
-                learned.changes.setdefault(str(draft.path), []).extend(draft.changes)
+                if not any(draft is one for one in shelf.unwritten):
+                    learned.changes.setdefault(str(draft.path), []).extend(draft.changes)
             return
 
     def _known(self, heard: list[Turn]) -> set[str]:

@@ -58,8 +58,10 @@ class Lesson:
             event = Ordered("", wording, verdict.hard, piece, persistence)
         else:
             event = Corrected(piece, "", wording, verdict.hard, persistence=persistence)
+        earlier = len(target.changes)
         heard = self._counted(heard, target, event)
-        self._supersede(target, reach, verdict.supersedes)
+        new = next((change.rule for change in target.changes[earlier:] if change.before is None), "")
+        self._supersede(target, reach, verdict.supersedes, new)
         return heard
 
     def _counted(self, heard: HeardTurn, draft: Draft, event: Event) -> HeardTurn:
@@ -68,13 +70,15 @@ class Lesson:
         draft.turns.append(heard)
         return heard
 
-    def _supersede(self, target: Draft, reach: Reach, names: tuple[str, ...]) -> None:
-        """Older rules of the same file that the newest one contradicts; a project's rule leaves the person's."""
-        newest = next((change.rule for change in reversed(target.changes) if change.before is None), "")
-        for name in names:
+    def _supersede(self, target: Draft, reach: Reach, names: tuple[str, ...], new: str) -> None:
+        """Older rules of the same file that the new one contradicts; a project's rule leaves the person's.
+
+        new: "" where the turn made none since it was counted before: then it replaces nothing.
+        """
+        for name in names if new else ():
             draft, rule = reach.where[name]
-            if draft is target and newest:
-                draft.step(Superseded(rule, newest))
+            if draft is target:
+                draft.step(Superseded(rule, new))
 
     def _asked(self, turn: Turn, heard: HeardTurn, reach: Reach, tools: list[str]) -> HeardTurn:
         """Ask the configured model about what only asks; without one it waits in the inbox."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from coffer.core.events import Settings
 from coffer.core.rule import Rules
 from coffer.disk.project import digest_file, project_of, user_digest
-from coffer.errors import CofferError
+from coffer.errors import CofferError, DigestElsewhere, WriteFailed
 from coffer.store.db import Receipt
 from coffer.store.home import Home
 from coffer.work.draft import Draft, draft
@@ -29,13 +29,17 @@ class Reach:
 
 @dataclass(slots=True)
 class Shelf:
-    """Drafts by project. user: the home folder, in which the person's own digest lies."""
+    """Drafts by project. user: the home folder, in which the person's own digest lies.
+
+    problems: sentences about files that can't be read or written. unwritten: drafts that could not be committed.
+    """
 
     home: Home
     user: Path
     settings: Settings
     now: datetime
     problems: list[str] = field(default_factory=list)
+    unwritten: list[Draft] = field(default_factory=list)
     _drafts: dict[str, Draft] = field(default_factory=dict)
     _projects: dict[str, str] = field(default_factory=dict)
 
@@ -81,8 +85,19 @@ class Shelf:
         return Reach(Rules(tuple(rules)), where)
 
     def commit(self, verb: str, session: str = "") -> Iterator[Receipt]:
-        """Write one draft after the other; the receipt of each whose rules changed. Raises as `Draft.commit`."""
+        """Write one draft after the other; the receipt of each whose rules changed. Raises as `Draft.commit`.
+
+        A file that can't be written is told of and goes among the `unwritten`: one project whose folder is
+        read-only must not keep the others from learning.
+        """
         for one in self._drafts.values():
-            receipt = one.commit(verb, session)
+            try:
+                receipt = one.commit(verb, session)
+            except (WriteFailed, DigestElsewhere) as error:
+                if not one.changes:
+                    raise  # then it is Coffer's own database, which all of them need
+                self.problems.append(str(error))
+                self.unwritten.append(one)
+                continue
             if receipt is not None:
                 yield receipt
