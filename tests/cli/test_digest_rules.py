@@ -60,6 +60,18 @@ def test_one_session_by_path(bare: Machine, desktop: Desktop, tmp_path: Path) ->
     assert "no.jsonl" in missing.err
 
 
+def test_an_agent_can_t_hand_over_a_transcript_that_it_wrote(bare: Machine, desktop: Desktop) -> None:
+    path = desktop.session(bare.folder, [PLAIN], "a")
+    forged = bare.folder / "forged.jsonl"
+    path.rename(forged)
+    done = bare.alone("digest", "learn", str(forged), CLAUDECODE="1")
+    assert done.code == 34
+    assert "outside of the agents' own folders" in done.err
+    assert not (bare.home / ".coffer").exists()
+    tried = bare.alone("digest", "learn", str(forged), "--dry-run", CLAUDECODE="1")
+    assert (tried.code, "1 would be counted" in tried.out) == (0, True)
+
+
 def test_the_inbox_one_key_each(bare: Machine, desktop: Desktop) -> None:
     desktop.session(bare.folder, [PLAIN, ASKS], "a")
     bare.alone("digest", "learn", "--all")

@@ -15,10 +15,12 @@ from coffer.cli.counter import Counter, json_option
 from coffer.cli.session import World, complete_sessions
 from coffer.core.rule_record import change_as_json
 from coffer.disk.sessions import ARCHIVED, MAIN, Found, find_sessions
+from coffer.errors import OnlyThePerson
 from coffer.store.evidence import clean
 from coffer.work.ask import Asker
 from coffer.work.find import find
 from coffer.work.learn import Learned, Learning
+from coffer.work.privilege import Propose, may
 
 _MOST_SHOWN = 30
 
@@ -42,6 +44,8 @@ def command(
         raise click.UsageError("Name SESSIONs, or say --all.")
     counter = Counter.now()
     chosen = _chosen(sessions, counter.world)
+    if not dry_run and any(not found.agent for found in chosen):
+        _only_by_person(counter)
     learning = Learning(
         counter.home,
         counter.world.places,
@@ -71,6 +75,15 @@ def _chosen(names: Sequence[str], world: World) -> list[Found]:
         known = next((found for found in every if found.path == path), None)
         chosen.append(known or _handed(path))
     return chosen
+
+
+def _only_by_person(counter: Counter) -> None:
+    """A file that lies where no agent keeps its sessions could have been written to speak in the person's name."""
+    allowed = may(counter.world.environment, terminal=True, yes=False)
+    if isinstance(allowed, Propose):
+        raise OnlyThePerson(
+            f"{allowed.reason}: a transcript outside of the agents' own folders (--dry-run shows it)"
+        )
 
 
 def _handed(path: Path) -> Found:

@@ -91,12 +91,10 @@ def upvote(rule: str, as_machine: bool) -> None:
 def downvote(rule: str, as_machine: bool) -> None:
     """Count one less for RULE; at an importance of nought it is deleted."""
     counter = Counter.now()
-    if not only_by_person(
-        counter, "downvote", {"rule": rule}, yes=False, creates=False, as_machine=as_machine
-    ):
-        done = counter.desk.downvote(rule)
-        gone = counter.desk.gone(done)
-        report(done, "Deleted:" if gone else f"Importance {done.rule.importance}:", as_machine=as_machine)
+    only_by_person(counter, "downvote", {"rule": rule}, yes=False, creates=False, as_machine=as_machine)
+    done = counter.desk.downvote(rule)
+    gone = counter.desk.gone(done)
+    report(done, "Deleted:" if gone else f"Importance {done.rule.importance}:", as_machine=as_machine)
 
 
 @click.command("remove")
