@@ -296,7 +296,6 @@ def test_one_that_is_killed_before_the_file_is_written_learns_it_later(
     assert (rule.corrections, len(rule.evidence)) == (1, 1)
 
 
-@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "yesterday", ""])
 def test_a_file_saved_meanwhile_is_read_again(desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
     tide = desktop.project("tide")
     desktop.desk(tide).add("Do not touch the lockfile.")

@@ -44,6 +44,7 @@ def test_killed_and_then_edited_by_hand_counts_once(
     assert path.read_text().endswith("\n## Notes\n\nmine\n")
 
 
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "yesterday", ""])
 def test_a_record_with_an_impossible_time_is_as_old_as_the_run(desktop: Desktop, time: str) -> None:
     tide = desktop.project("tide")
     path = desktop.session(tide, [ONE], "a")
