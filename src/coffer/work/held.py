@@ -27,7 +27,7 @@ from coffer.errors import CofferError
 from coffer.work.find import thread_paths
 from coffer.work.read import Opened, opened
 
-QUICK = 48 << 20
+QUICK = 64 << 20
 """New bytes up to which a look takes less than a hook waits for the daemon."""
 IN_FLIGHT = 10.0
 """Seconds in which what was answered may not be written yet, whatever else was."""
