@@ -100,6 +100,36 @@ PASTED = [
 ]
 
 
+PRODUCT = [
+    "no rounded corners",
+    "no trailing slash in the urls",
+    "don't show the modal on mobile",
+    "never show the price to guests",
+    "no scroll bar",
+    "no default value for age",
+    "no animation please",
+    "use utc for the timestamps, not local time",
+    "don't allow negative amounts",
+    "no duplicates in the list",
+    "no nested menus",
+    "never delete the cart",
+    "no border",
+    "no limit on the number of items",
+    "do not send the mail twice",
+    "leave the footer alone",
+    "don't use the old endpoint",
+    "stop polling after 30 seconds",
+    "don't retry on 400",
+    "use blue, not red",
+]
+"""What is built shall be like this: the form of a rule, about the product and not about how the agent works."""
+
+
+@pytest.mark.parametrize("turn", PRODUCT)
+def test_what_is_built_is_no_rule(turn: str) -> None:
+    assert classify(turn, "I've added the checkout form.", ("Edit src/form.tsx",)).certainty != "certain"
+
+
 @pytest.mark.parametrize("turn", [*HARNESS, *PEOPLE, *PASTED])
 def test_is_not_certain(turn: str) -> None:
     assert classify(turn, DID, ("Edit",)).certainty != "certain"

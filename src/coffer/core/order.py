@@ -66,7 +66,10 @@ MARKERS: tuple[re.Pattern[str], ...] = tuple(
         r"(?:запомни|(?:новое )?правило|на будущее)\s*[:–—,-]\s*",
         r"(?:请?记住|新规则|规则|新规定|覚えておいて|覚えて|新しいルール|ルール)(?:[:：,，、。]|\s-)\s*",
         # no colon: then the words must forbid or hold for always, or it is a reminder
-        rf"(?:remember|keep in mind|memori[sz]e)(?:[,:]| that)?\s+(?:(?:to|you|we|must|should)\s+)*(?={_NOT_OR_ALWAYS})",
+        (
+            r"(?:remember|keep in mind|memori[sz]e)(?:[,:]| that)?\s+(?:(?:to|you|we|must|should)\s+)*"
+            rf"(?={_NOT_OR_ALWAYS})"
+        ),
         (
             r"(?:merk(?:e)? dir|retiens|recuerda|lembre-se|ricorda(?:ti)?|запомни)[, ]+"
             rf"(?:que |che |dass |de |di |что )?(?={_NOT_OR_ALWAYS})"

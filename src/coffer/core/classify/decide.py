@@ -8,6 +8,7 @@ polite signs says so. Certain may count as evidence; possible only asks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -20,6 +21,8 @@ from coffer.core.classify.spoken import Heard, hear
 from coffer.core.norms import norm
 from coffer.core.phrases import clauses, statements
 from coffer.core.phrases_abroad import foreign_rule, is_foreign
+from coffer.core.tables import kind_of
+from coffer.core.verbs import word_set
 
 Certainty = Literal["certain", "possible", "none"]
 
@@ -31,6 +34,29 @@ STANDING_FROM = 0.5
 """A clause that can only forbid or choose, or says how it is always done, needs less of the model: it knows few of
 its words."""
 NEVER = 2.0
+ABOUT_HOW = word_set(
+    "we lasting standing who_asked why_did why_you again undo note learn prefer you_did ask_first to_me"
+)
+WORK = re.compile(
+    r"(?:^|[\s`(])(?:\.{0,2}/?[\w-]+/[\w./*-]+|\.?[\w-]*\.(?:py|ts|js|tsx|go|rs|md|json|ya?ml|toml"
+    r"|java|kt|rb|lock|env|sh|cfg))\b"
+    r"|(?:^|\s)\.\w{3,}|\b(?:files?|folders?|director(?:y|ies)|code|codebase|repo(?:sitory)?|project"
+    r"|scripts?|config\w*|ci"
+    r"|workflows?|hooks?|vendor\w*|third_party|install\w*|sudo|dev servers?|background|subagents?"
+    r"|tools?|read tool|edit tool"
+    r"|asserts?\w*|exceptions?|var|let|const|eval|unwrap|unsafe|lambdas?|functions?|methods?"
+    r"|variables?|modules?|public api"
+    r"|refactor\w*|renam\w+|reformat\w*|rewrit\w+|secrets?|credentials?|api keys?|prod(?:uction)?"
+    r"|staging|deploy\w*|lib(?:rary"
+    r"|raries)?|packages?|framework|lodash|jquery|lombok|numpy|flatter\w*|prais\w+|apolog\w+"
+    r"|estimat\w+|repl(?:y|ies)|answers?|explanations?|guess\w*"
+    r"|assum\w+|latest|regressions?|coverage|deutsch|englisch|anglais|inglés|rückfrage|absprache|main"
+    r"|dateien?|fichiers?|archivos?"
+    r"|ficheros?|código|dépendances?|dependencias?)\b"
+    r"|文件|代码|依赖|推送|提交|分支|重写|ファイル|コード|依存|プッシュ|コミット|同意|код\w*|файл\w*|ветк\w*|мерж\w*|пуш\w*|спроса|разрешени",
+    re.IGNORECASE,
+)
+"""Things of the work itself, beside the cues for git, tools and style."""
 PLAIN_LONGEST = 120
 CERTAIN_LONGEST = 320
 UNDOING_LONGEST = 220
@@ -60,6 +86,11 @@ PHRASES: tuple[tuple[str, str], ...] = (
     ("request", "asks for work"),
     ("question", "asks something"),
 )
+
+ALSO_PLAIN = word_set(
+    "arrow got fetch request black gem hatch nose parcel rust oracle merge write edit tabs spaces"
+)
+"""Names of tools that are words of products as well."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +128,7 @@ def judged(
     label = max(odds, key=odds.__getitem__)
     reason = _reason(seen)
     sure = worth >= CERTAIN_FROM and _has_the_form(heard, seen, values)
-    if sure or worth >= _plain_from(heard, seen, values):
+    if (sure or worth >= _plain_from(heard, seen, values)) and _about_work(heard.text, seen):
         label = max(WORTH_A_RULE, key=odds.__getitem__)
         return _worth(label, "certain", max(worth, CERTAIN_FROM), reason, heard, before)
     polite = "" if heard.document else sign(heard.text)
@@ -142,6 +173,15 @@ def _has_the_form(heard: Heard, seen: set[str], values: Mapping[str, float]) -> 
         return True
     habit = seen & {"style_word", "git_word", "tool_word"} and seen & {"lasting", "always", "note", "should"}
     return "prefer" in seen and bool(habit)
+
+
+def _about_work(text: str, seen: set[str]) -> bool:
+    """Whether it is about how the agent works, and not about what is built: "no border" has the form of a rule."""
+    if seen & (MANNER | ABOUT_HOW) or WORK.search(text):
+        return True
+    return any(
+        kind_of(word) for word in re.findall(r"[a-z][\w.-]{2,}", text.lower()) if word not in ALSO_PLAIN
+    )
 
 
 def _plain_from(heard: Heard, seen: set[str], values: Mapping[str, float]) -> float:
