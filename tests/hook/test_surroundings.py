@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -201,6 +203,30 @@ def test_closed_descriptors(rig: Rig, closed: str, lives: bool) -> None:  # noqa
         assert rig.run(words=["/bin/sh", "-c", command]) == Done(0, expected, b"")
     kept = [path.read_bytes() for path in rig.home.root.rglob("*") if path.is_file()]
     assert not [text for text in kept if DAEMON_TEXT in text]
+
+
+def test_pipes_that_do_not_block(rig: Rig) -> None:
+    """What comes late is waited for, and what does not fit yet is printed when there is room."""
+    rig.publish()
+    (into, said), (heard, out) = os.pipe(), os.pipe()
+    for descriptor in (into, out):
+        os.set_blocking(descriptor, False)
+    room = 0
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            room += os.write(out, b"x" * 4096)
+    with subprocess.Popen(
+        rig.words("claude", "SessionStart"), stdin=into, stdout=out, cwd=rig.project
+    ) as hook:
+        os.close(into)
+        os.close(out)
+        time.sleep(0.1)
+        os.write(said, STARTUP)
+        os.close(said)
+        time.sleep(0.1)
+        with open(heard, "rb") as pipe:  # noqa: PTH123  (a descriptor)
+            assert pipe.read() == b"x" * room + FILE_TEXT
+        assert hook.wait(LONG) == 0
 
 
 def test_an_agent_that_went_away(rig: Rig) -> None:
