@@ -34,7 +34,8 @@ def topic(text: str) -> frozenset[str]:
 
 def concepts(taken: Slots) -> frozenset[str]:
     """All that a rule forbids or wants."""
-    return frozenset(word for word in taken.forbidden | taken.wanted if not word.startswith(("@", "~")))
+    words = (word.lstrip("~") for word in taken.forbidden | taken.wanted)
+    return frozenset(word for word in words if not word.startswith("@"))
 
 
 def resembling(said: str, rules: Sequence[Rule]) -> tuple[str, ...]:

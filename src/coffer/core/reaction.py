@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from coffer.core.likeness import concepts, named, topic
+from coffer.core.phrase_forms import PASTS
 from coffer.core.rule import Rule
 from coffer.core.similar import compare
 from coffer.core.slots import slots
 from coffer.core.tables import IMPLIED, WEAK
+from coffer.core.verbs import base_of
 
 LONGEST = 240
 """A reaction is short; a longer turn has other business."""
@@ -52,7 +54,7 @@ KEEP = re.compile(
 )
 PRAISE = re.compile(
     r"^(?:(?:thanks|thank you|thx) for (?P<ing>.+)|(?:i )?(?:really )?(?:glad|good|nice|great|love|like"
-    r"|appreciate|happy)(?: it)?(?: that)? you (?P<did>.+)"
+    r"|appreciate|happy)(?: it)?(?: that)? you (?P<did>.+)|(?:good|nice|great) job (?P<job>(?:not )?\w+ing .+)"
     r"|(?:love|like|nice)(?: that)? there(?:'s| is| are) (?P<none>no .+))$",
     re.IGNORECASE,
 )
@@ -67,7 +69,10 @@ WITHDRAWS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(rf"^{pattern}\W*$", re.IGNORECASE), form, reason)
     for pattern, form, reason in (
         (
-            rf"(?:you(?:'re| are)? (?:can|may|(?:free|allowed|welcome) to)|feel free to) (?P<vp>.+?),? {LASTING}",
+            (
+                rf"(?:(?:you|we)(?:'re| are)? (?:can|may|(?:free|allowed|welcome) to)|feel free to"
+                rf"|it(?:'s| is) (?:ok|okay|fine|all right) to) (?P<vp>.+?),? {LASTING}"
+            ),
             "do not {vp}",
             "allows again what the rule forbids",
         ),
@@ -83,6 +88,27 @@ WITHDRAWS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
             r"you no longer (?:have|need) to (?P<vp>.+?)",
             "{vp}",
             "says that it is no longer needed",
+        ),
+        (
+            rf"(?:don['’]?t|do not|stop) (?P<vp>ask(?:ing)? .+?),? {LASTING}",
+            "{vp}",
+            "says that it is no longer needed",
+        ),
+        (
+            r"du (?:darfst|kannst) (?:wieder|ab jetzt|künftig) (?P<vp>.+?)",
+            "do not {vp}",
+            "allows again what the rule forbids",
+        ),
+        (
+            r"tu peux (?:de nouveau|à nouveau|désormais) (?P<vp>.+?)",
+            "do not {vp}",
+            "allows again what the rule forbids",
+        ),
+        (r"(?:ya )?puedes volver a (?P<vp>.+?)", "do not {vp}", "allows again what the rule forbids"),
+        (
+            r"(?P<vp>[\w.@-]+) (?:ist|sind) (?:wieder|ab jetzt) (?:erlaubt|ok|okay|in ordnung)",
+            "do not {vp}",
+            "calls it fine now",
         ),
     )
 )
@@ -115,9 +141,13 @@ TOPICS: tuple[re.Pattern[str], ...] = tuple(
     )
 )
 FINE_NOW = re.compile(
-    r"^(?P<np>[\w@./-]+(?:[ -][\w@./-]+){0,4}?) (?:is|are) (?:(?:now |again )?(?:allowed|welcome|permitted)(?P<sure>)"
-    r"|(?:fine|ok|okay|all right)) ?(?:again|now|from now on|after all|these days)?\W*$",
+    r"^(?P<np>[\w@./-]+(?:[ -][\w@./-]+){0,4}?) (?P<many>is|are) (?:(?:now |again )?(?:allowed"
+    r"|welcome|permitted)(?P<sure>)"
+    r"|(?:fine|ok|okay|all right))(?P<where> in [\w ]{3,30}?)? ?(?:again|now|from now on|after all|these days)?\W*$",
     re.IGNORECASE,
+)
+LATER = re.compile(
+    r"\b(?:now|again|from now on|after all|these days|allowed|welcome|permitted)\b", re.IGNORECASE
 )
 STATUS = re.compile(
     r"\b(?:tests?|builds?|ci|types?|lint\w*|logs?|checks?|docs?|pipeline|server|migrations?|deploy\w*|branch|it|that"
@@ -163,14 +193,16 @@ def _withdrawn(said: str, rules: Sequence[Rule]) -> Reaction | None:
             found = [rule for rule in rules if _says(phrase, rule) or (allowed and _bans_just(allowed, rule))]
             return Reaction("withdraws", found[0].id, reason) if len(found) == 1 else None
     match = FINE_NOW.match(words)
-    lasting = re.search(
-        r"\b(?:now|again|from now on|after all|these days|allowed|welcome|permitted)\b", words
+    if match is None or not LATER.search(words):
+        return None
+    thing = match["np"] + (match["where"] or "")
+    plain = match["sure"] is not None or (
+        match["many"] == "are" or base_of(match["np"].split()[0]) is not None
     )
-    if match and lasting and (match["sure"] is not None or not STATUS.search(match["np"])):
-        found = [rule for rule in rules if _bans_just(match["np"], rule)]
-        if len(found) == 1:
-            return Reaction("withdraws", found[0].id, "calls it fine now")
-    return None
+    if not plain or (match["sure"] is None and STATUS.search(match["np"])):
+        return None
+    found = [rule for rule in rules if _bans_just(thing, rule)]
+    return Reaction("withdraws", found[0].id, "calls it fine now") if len(found) == 1 else None
 
 
 def _approved(said: str, rules: Sequence[Rule], actions: Sequence[str]) -> Reaction | None:
@@ -201,7 +233,7 @@ def _repeats(words: str, rule: Rule) -> str:
         return "wants it kept up" if _asked(match["vp"], rule) else ""
     match = PRAISE.match(words)
     if match:
-        done = match["ing"] or match["did"] or match["none"]
+        done = match["ing"] or match["did"] or match["job"] or match["none"]
         return "praises that it was kept" if _asked(done, rule) else ""
     return "says it again approvingly" if _says(words, rule) else ""
 
@@ -212,6 +244,10 @@ def _asked(phrase: str, rule: Rule) -> bool:
     if left:
         rest = phrase[left.end() :]
         return _says(f"do not {rest}", rule) or _bans_just(rest, rule)
+    first, _, rest = phrase.partition(" ")
+    deed = PASTS.get(first.lower()) or base_of(first)
+    if deed and rest and _says(f"{deed} {rest}", rule):
+        return True
     wanted = slots(rule.text)
     done = topic(re.sub(r"^(?:using|used|use)\s+", "", phrase)) - WEAK
     side = (
