@@ -304,7 +304,7 @@ def exists(path: str) -> bool:
 
 def start_daemon(home: str) -> None:
     """Start the daemon for next time, unless another hook just did."""
-    command = content("bin/daemon-command", LONGEST_ANSWER).rstrip(b"\0").split(b"\0")
+    command = content("bin/daemon-command", LONGEST_ANSWER).split(b"\0")
     if not command[0].startswith(b"/") or not is_my_turn():
         return
     child = posix.fork()
