@@ -16,7 +16,7 @@ from coffer.core.classify.spoken import hear
 from coffer.core.likeness import resembling
 from coffer.core.order import order, order_wording
 from coffer.core.reaction import react
-from coffer.core.repeats import repeated, restated
+from coffer.core.repeats import LONGEST, repeated, restated
 from coffer.core.rule import Persistence, Rule, Rules, is_hard
 from coffer.core.similar import compare
 from coffer.core.wording import Worded, word
@@ -84,6 +84,8 @@ def decide(
         return replace(base, kind=reaction.kind, rule=reaction.rule, why=reaction.reason)
     if judged.certainty == "certain":
         return _certain(base, word(turn, before, tools, judged), heard.text, rules)
+    if judged.certainty == "none" and len(heard.text) > LONGEST:
+        return base  # too long to be a repetition, which is all that it could still be
     draft = _draft(turn, before, tools, judged)
     again = _again(base, draft, heard.text, rules)
     if again is not None:
