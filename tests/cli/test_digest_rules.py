@@ -85,6 +85,23 @@ def test_the_inbox_one_key_each(bare: Machine, desktop: Desktop) -> None:
     assert "empty" in bare.alone("digest", "inbox", keys="").out
 
 
+@pytest.mark.parametrize("key", ["\x04", "\x03"])
+def test_the_inbox_left_by_a_control_key_keeps_what_was_decided(
+    bare: Machine, desktop: Desktop, key: str
+) -> None:
+    desktop.session(bare.folder, [PLAIN, ASKS], "a")
+    bare.alone("digest", "learn", "--all")
+    done = bare.alone("digest", "inbox", keys="r" + key)
+    assert (done.code, "1 rejected. What you skipped stays." in done.out) == (0, True), done.out
+
+
+def test_the_most_of_the_inbox(bare: Machine, desktop: Desktop) -> None:
+    desktop.session(bare.folder, [PLAIN, ASKS], "a")
+    bare.alone("digest", "learn", "--all")
+    assert len(json.loads(bare.alone("digest", "inbox", "--most", "1", "--json").out)) == 1
+    assert "and 1 more" in bare.alone("digest", "inbox", "--most", "1").out
+
+
 def test_the_inbox_words_and_skips(bare: Machine, desktop: Desktop) -> None:
     desktop.session(bare.folder, [PLAIN, ASKS], "a")
     bare.alone("digest", "learn", "--all")

@@ -12,6 +12,7 @@ from coffer.work.propose import Said, by_words, issue, propose
 from tests.work.learning import Desktop
 
 TURN = "why are you still doing it like that?"
+COUNTED = "please don't add co-author lines to commits"
 RULE = Said(
     "Do not mock the database; use the test container.", "Mocked the database", "asked why", "testing"
 )
@@ -129,3 +130,27 @@ def test_a_far_rule_of_everywhere_goes_into_the_persons_file(desktop: Desktop, t
     propose(ticket_for(desktop, tide, path), words, desktop.shelf())
     assert desktop.rules(tide) == ()
     assert [rule.text for rule in desktop.rules(None)] == ["Do not use emoji."]
+
+
+def test_a_turn_that_learning_counted_meanwhile_is_not_counted_in_another_file(
+    desktop: Desktop, tide: Path
+) -> None:
+    path = desktop.session(tide, [COUNTED], "a")
+    ticket = issue(desktop.home, str(path), by_words(COUNTED), str(tide), desktop.now)
+    desktop.learn()
+    before = [*desktop.rules(tide), *desktop.rules(None)]
+    assert [len(rule.evidence) for rule in before] == [1]
+    with pytest.raises(NothingToChange):
+        propose(ticket, RULE, desktop.shelf())
+    assert [*desktop.rules(tide), *desktop.rules(None)] == before
+
+
+def test_what_the_person_rejected_is_proposed_by_nobody(desktop: Desktop, tide: Path) -> None:
+    path = desktop.session(tide, [TURN], "a")
+    ticket = ticket_for(desktop, tide, path)
+    desktop.learn()
+    (item,) = desktop.inbox(tide).items()
+    desktop.inbox(tide).reject(item.id)
+    with pytest.raises(NothingToChange, match="says the person"):
+        propose(ticket, RULE, desktop.shelf())
+    assert desktop.rules(tide) == ()

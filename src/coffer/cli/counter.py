@@ -67,6 +67,9 @@ def only_by_person(
         return
     said = arguments | {"project": counter.desk.project}
     path = counter.desk.target("user" if arguments.get("where") == "user" else None).path
+    if "rule" in arguments:  # what it says now: the person decides on these words, not on a number
+        draft, rule = counter.desk.named(arguments["rule"])
+        said, path = said | {"says": rule.text}, draft.path
     with refusals(counter.home.root), database(counter.home) as connection:
         kept = proposals.add(connection, verb, str(path), said, allowed.by)
     if as_machine:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 import click
 
@@ -23,9 +25,10 @@ _YES = click.option("--yes", is_flag=True, help="Do it without a terminal to ask
 @click.group(invoke_without_command=True)
 @click.option("--everywhere", is_flag=True, help="Also what was noticed in other projects.")
 @click.option("--all", "-a", "old", is_flag=True, help="Also what was noticed more than 60 days ago.")
+@click.option("--most", type=click.IntRange(min=1), metavar="N", help="Only the N surest.")
 @json_option
 @click.pass_context
-def command(context: click.Context, everywhere: bool, old: bool, as_machine: bool) -> None:
+def command(context: click.Context, everywhere: bool, old: bool, most: int | None, as_machine: bool) -> None:
     """Decide what was noticed and only you can word, what waits as pending, and what agents propose.
 
     On a terminal each item is shown and one key decides; nothing is lost by skipping. For scripts: --json lists the
@@ -34,20 +37,25 @@ def command(context: click.Context, everywhere: bool, old: bool, as_machine: boo
     if context.invoked_subcommand:
         return
     counter = Counter.now()
-    items = Inbox(counter.desk, everywhere).items(old=old)
+    box = Inbox(counter.desk, everywhere)
     if as_machine:
-        click.echo(json.dumps([item.as_json() for item in items], indent=2))
+        click.echo(json.dumps([item.as_json() for item in islice(box.each(old=old), most)], indent=2))
         return
-    if not items:
+    count = box.count(old=old)
+    for problem in counter.desk.shelf.problems:
+        click.echo(f"coffer: {plain.visible(problem)}", err=True)
+    if not count:
         click.echo("The inbox is empty. `coffer digest learn --all` looks through your sessions.")
         return
     if on_terminal() and not isinstance(_allowed(counter, yes=False), Propose):
-        _Session(counter, everywhere).go(items)
+        shown = count if most is None else min(count, most)
+        _Session(counter, everywhere).go(islice(box.each(old=old), most), shown)
         return
-    for item in items[:_MOST_SHOWN]:
+    most = _MOST_SHOWN if most is None else most
+    for item in islice(box.each(old=old), most):
         _draw(item)
-    if len(items) > _MOST_SHOWN:
-        click.echo(f"and {len(items) - _MOST_SHOWN} more (--json has them all)")
+    if count > most:
+        click.echo(f"and {count - most} more (--most shows more, --json has them all)")
 
 
 def _allowed(counter: Counter, *, yes: bool) -> object:
@@ -77,10 +85,7 @@ def accept(
     """Make ITEM an active rule."""
     _, box = _box(yes=yes)
     done = box.accept(item, text, hard=hard, where=where_of(everywhere, here))
-    if done is None:
-        click.echo(json.dumps({"accepted": item}) if as_machine else f"Accepted {item}.")
-        return
-    report(done, "Active now:", as_machine=as_machine)
+    report(done, _became(done), as_machine=as_machine)
 
 
 @command.command("edit")
@@ -92,8 +97,7 @@ def edit(item: str, text: str, yes: bool, as_machine: bool) -> None:
     """Make ITEM an active rule in the words TEXT."""
     _, box = _box(yes=yes)
     done = box.accept(item, text)
-    if done is not None:
-        report(done, "Active now:", as_machine=as_machine)
+    report(done, _became(done), as_machine=as_machine)
 
 
 @command.command("merge")
@@ -115,11 +119,22 @@ def reject(items: tuple[str, ...], yes: bool, as_machine: bool) -> None:
     """ITEMs are nothing: they are not shown again, and pending rules are removed."""
     for name in items:
         _, box = _box(yes=yes)
-        gone = box.reject(name)
+        gone, receipt = box.reject(name)
         if as_machine:
-            click.echo(json.dumps({"rejected": gone.id, "kind": gone.kind}))
+            said = {"rejected": gone.id, "kind": gone.kind, "receipt": receipt.id if receipt else None}
+            click.echo(json.dumps(said))
         else:
             click.echo(plain.visible(f"Rejected {gone.id}: {gone.rule or gone.quote[:80]}"))
+            if receipt:
+                click.echo(f"Undo: coffer undo {receipt.id}")
+
+
+def _became(done: Done) -> str:
+    """How a report of an accepted item begins: a proposal may have asked for anything."""
+    verb = done.receipt.data["verb"]
+    if verb in ("add", "edit", "promote"):
+        return {"active": "Active now:", "pending": "Waits in pending:"}.get(done.rule.state, "Done:")
+    return f"Done, {verb}:"
 
 
 def _draw(item: Item, place: str = "") -> None:
@@ -129,10 +144,12 @@ def _draw(item: Item, place: str = "") -> None:
     sure = f", {item.certainty} ({item.confidence:.2f})" if item.certainty else ""
     click.echo(plain.visible_line(f"{place}{said}{when}{where}{sure}: {item.why}"))
     if item.before:
-        click.echo(f"  agent: {_line('…' + item.before[-200:] if len(item.before) > 200 else item.before)}")
+        who = "    was" if item.kind == "proposal" else "  agent"
+        click.echo(f"{who}: {_line('…' + item.before[-200:] if len(item.before) > 200 else item.before)}")
     if item.quote:
         click.echo(f"    you: {_line(item.quote)}")
-    click.echo(f"   rule: {_line(item.rule) if item.rule else '(only you can word it)'}")
+    missing = "(only you can word it)" if item.kind == "noticed" else "(it asks for no rule)"
+    click.echo(f"   rule: {_line(item.rule) if item.rule else missing}")
     if item.like:
         click.echo(f"   like: {plain.visible_line(', '.join(item.like))}")
 
@@ -150,11 +167,11 @@ class _Session:
     everywhere: bool
     done: dict[str, int] = field(default_factory=dict)
 
-    def go(self, items: list[Item]) -> None:
+    def go(self, items: Iterable[Item], count: int) -> None:
         """Show one item after the other until there are none or the person stops."""
         click.echo(f"{_KEYS}\n")
         for number, item in enumerate(items, 1):
-            _draw(item, f"{number} of {len(items)} · ")
+            _draw(item, f"{number} of {count} · ")
             if not self._decided(item):
                 break
             click.echo("")
@@ -165,9 +182,12 @@ class _Session:
         """Let the person decide one item; False: they want to stop."""
         while True:
             click.echo("  ? ", nl=False)
-            key = click.getchar().lower()
+            try:
+                key = click.getchar().lower()
+            except (KeyboardInterrupt, EOFError):
+                key = "q"  # what was decided stands: no reason to end as a failure
             click.echo(key if key.isprintable() else "")
-            if key in ("q", "\x03", "\x04", "\x1b"):
+            if key in ("q", "\x1b"):
                 return False
             if key in ("s", " ", "\r", "\n"):
                 return True
@@ -194,8 +214,10 @@ class _Session:
                 rule = default if len(item.like) == 1 else click.prompt("  merge with", default=default)
                 self._told("merged", box.merge(item.id, rule))
             case "r":
-                box.reject(item.id)
+                _, receipt = box.reject(item.id)
                 self.done["rejected"] = self.done.get("rejected", 0) + 1
+                if receipt:
+                    click.echo(f"  undo: coffer undo {receipt.id}")
             case _:
                 click.echo(f"  {_KEYS}")
                 return False
@@ -211,10 +233,9 @@ class _Session:
         suggested = item.rule or None
         return str(click.prompt("  rule", default=suggested, show_default=bool(suggested)))
 
-    def _told(self, what: str, done: Done | None) -> None:
+    def _told(self, what: str, done: Done) -> None:
         self.done[what] = self.done.get(what, 0) + 1
-        if done is not None:
-            click.echo(plain.visible(f"  {done.rule.id} {done.rule.state}: {done.rule.text}"))
-            for note in done.notes:
-                click.echo(plain.visible(f"  {note}"))
-            click.echo(f"  undo: coffer undo {done.receipt.id}")
+        click.echo(plain.visible(f"  {done.rule.id} {done.rule.state}: {done.rule.text}"))
+        for note in done.notes:
+            click.echo(plain.visible(f"  {note}"))
+        click.echo(f"  undo: coffer undo {done.receipt.id}")

@@ -80,10 +80,12 @@ def _kept(text: str, *, tail: bool = False) -> str:
 
 
 def keep_turns(connection: sqlite3.Connection, turns: Iterable[HeardTurn]) -> None:
-    """Insert turns; one that is there already stays as it is."""
+    """Insert turns; one that is there already stays as it is, unless it was worth nothing until now."""
     marks = ", ".join("?" * len(_TURN))
+    columns = ", ".join(f"{name} = excluded.{name}" for name in _TURN if name != "id")
     connection.executemany(
-        f"INSERT OR IGNORE INTO turns ({_TURN_COLUMNS}) VALUES ({marks})",  # noqa: S608  (constants)
+        f"INSERT INTO turns ({_TURN_COLUMNS}) VALUES ({marks}) "  # noqa: S608  (constants)
+        f"ON CONFLICT (id) DO UPDATE SET {columns} WHERE turns.state = 'nothing'",
         [_row(clean(turn)) for turn in turns],
     )
 

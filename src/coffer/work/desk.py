@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from coffer.core.classify.decide import classify
-from coffer.core.digest_text import hostile, one_line
+from coffer.core.digest_text import hostile
 from coffer.core.events import (
     Accepted,
     Demoted,
@@ -187,6 +186,8 @@ def finish(draft: Draft, verb: str, name: str, notes: Sequence[str] = ()) -> Don
     final = own[-1].rule if own else name
     rule = draft.rules.get(final) or (own[-1].before if own else None)
     said = [*notes, *_consequences(draft, name, final)]
+    if rule is not None and rule.state == "active" and not draft.delivers(rule) and draft.rules.get(final):
+        said.append("It is not delivered: its text is not trusted yet. `coffer trust` shows it.")
     receipt = draft.commit(verb)
     if receipt is None or rule is None:
         raise NothingToChange(f"{name} is as it should be already.")
@@ -217,7 +218,7 @@ def _relations(text: str, rules: Sequence[Rule]) -> tuple[str, list[str]]:
 
 def checked(text: str) -> str:
     """A rule text as it may stand in a file. Raises RuleRefused."""
-    said = one_line(text)
+    said = " ".join(text.split())
     why = hostile(said)
     if why is None and redact(said).found:
         why = "it holds what looks like a secret, and rules are sent to models"
@@ -255,8 +256,3 @@ def ordered_wording(text: str, beside: Wording | None = None) -> tuple[Wording, 
         ),
         notes,
     )
-
-
-def where_of(path: Path, shelf: Shelf) -> Where:
-    """Which of the two digests a path is."""
-    return "user" if path == shelf.path("") else "project"

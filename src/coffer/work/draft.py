@@ -114,6 +114,10 @@ class Draft:
         if was_trusted and after is not None and after.text == before.text:
             self.written.add(name)
 
+    def delivers(self, rule: Rule) -> bool:
+        """Whether a rule's text may be delivered once this is written."""
+        return rule.text in self.granted or trust.key(rule.text) in self.trusted
+
     def _lost(self) -> list[str]:
         """Texts that are revoked: one that an active rule still says is not, also where another one went."""
         standing = {trust.key(rule.text) for rule in self.rules.active()}

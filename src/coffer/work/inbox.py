@@ -7,19 +7,22 @@ person may accept at once. *proposal*: what an agent or a program asked for and 
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Any, Literal
 
 from coffer.core.events import Corrected, Edited
+from coffer.core.likeness import resembling
 from coffer.core.rule import Rule, Wording, title_of
 from coffer.core.verdict import decide
 from coffer.core.wording import Worded
 from coffer.disk.replace import refusals
 from coffer.errors import ItemNotFound, NothingToChange, WordingMissing
-from coffer.store.db import database
+from coffer.store.db import Receipt, database
 from coffer.store.evidence import HeardTurn, turns
+from coffer.store.evidence import turn as kept_turn
 from coffer.store.proposals import Proposal, close, open_proposals
 from coffer.work.desk import Desk, Done, Where, checked, finish
 from coffer.work.lesson import clean_wording, evidence_of_turn, said_at
@@ -33,9 +36,10 @@ Kind = Literal["noticed", "pending", "proposal"]
 class Item:
     """One thing to decide.
 
-    id: `project:P001` for a rule, else eight signs. rule: the wording to accept, "" where only the person knows it.
-    quote: the person's words. like: names of rules that it resembles. project: "" for everywhere. turn: the id of
-    the human turn behind it, "" for others. seen: how often.
+    id: `project:P001` for a rule, else ten signs. rule: the wording to accept, or what the rule says of which
+    something is asked; "" where only the person knows it. quote: the person's words. before: what the agent said, or
+    the rule said before an edit. like: names of rules that it resembles. project: "" for everywhere. turn: the id
+    of the human turn behind it, "" for others. seen: how often.
     """
 
     id: str
@@ -68,27 +72,43 @@ class Inbox:
 
     def items(self, *, old: bool = False) -> list[Item]:
         """What waits, the surest first. old: also what was noticed long ago."""
-        return [*self._proposals(), *self._pending(), *self._noticed(old=old)]
+        return list(self.each(old=old))
 
-    def _proposals(self) -> Iterator[Item]:
-        for one in self._open():
-            said = one.arguments
-            text = str(said.get("text", said.get("rule", "")))
-            yield Item(
-                one.id,
-                "proposal",
-                f"{one.verb} {text}".strip() if one.verb != "add" else text,
-                "",
-                "",
-                f"{one.by} asked for it: digest {one.verb}",
-                one.time,
-                "",
-                str(said.get("project", "")),
-                "",
-                0.0,
-                (),
-                "user" if said.get("where") == "user" else "project",
-            )
+    def each(self, *, old: bool = False) -> Iterator[Item]:
+        """The same, one after the other: wording a turn takes milliseconds, and thousands may wait."""
+        yield from self._decided()
+        for turn in self._waiting(old=old):
+            yield self._item_of_turn(turn)
+
+    def count(self, *, old: bool = False) -> int:
+        """How many items there are."""
+        return len(list(self._decided())) + len(self._waiting(old=old))
+
+    def _decided(self) -> Iterator[Item]:
+        """Those whose wording is known."""
+        yield from map(self._item_of_proposal, self._open())
+        yield from self._pending()
+
+    def _item_of_proposal(self, one: Proposal) -> Item:
+        said = one.arguments
+        asked = [one.verb, *(str(said[name]) for name in ("rule", "into") if said.get(name))]
+        asked += ["--hard"] if said.get("hard") is True else []
+        asked += ["--global"] if said.get("where") == "user" else []
+        return Item(
+            one.id,
+            "proposal",
+            str(said.get("text") or said.get("says", "")),
+            "",
+            str(said.get("says", "")) if one.verb == "edit" else "",
+            f"{one.by} asked for it: {' '.join(asked)}",
+            one.time,
+            "",
+            str(said.get("project", "")),
+            "",
+            0.0,
+            (),
+            "user" if said.get("where") == "user" else "project",
+        )
 
     def _open(self) -> list[Proposal]:
         home = self.desk.shelf.home
@@ -100,38 +120,38 @@ class Inbox:
     def _pending(self) -> Iterator[Item]:
         for kind, name in self._shelves():
             draft = self.desk.shelf.readable(name)
-            for rule in draft.rules.all if draft else ():
+            rules = draft.rules.all if draft else ()
+            for rule in rules:
                 if rule.state == "pending":
-                    yield _item_of_rule(rule, kind, name)
+                    others = [each for each in rules if each.id != rule.id and each.state != "archived"]
+                    yield _item_of_rule(rule, kind, name, resembling(rule.text, others))
 
     def _shelves(self) -> list[tuple[Where, str]]:
         found: list[tuple[Where, str]] = [("project", self.desk.project)] if self.desk.project else []
         return [*found, ("user", "")]
 
-    def _noticed(self, *, old: bool) -> Iterator[Item]:
-        oldest = self.desk.shelf.now - timedelta(days=QUIET_DAYS)
-        kept = [
-            turn
-            for turn in self._turns()
-            if (self.everywhere or turn.project in ("", self.desk.project))
-            and (old or said_at(turn.time, self.desk.shelf.now) >= oldest)
-        ]
-        kept.sort(key=lambda turn: (turn.certainty != "certain", -turn.confidence, turn.time))
-        for turn in kept:
-            yield self._item_of_turn(turn)
-
-    def _turns(self) -> list[HeardTurn]:
+    def _waiting(self, *, old: bool) -> list[HeardTurn]:
+        """Turns that were noticed, the surest first."""
         home = self.desk.shelf.home
         if not home.database.exists():
             return []
         with database(home, write=False) as connection:
-            return turns(connection, "noticed")
+            every = turns(connection, "noticed")
+        oldest = self.desk.shelf.now - timedelta(days=QUIET_DAYS)
+        kept = [
+            turn
+            for turn in every
+            if (self.everywhere or turn.project in ("", self.desk.project))
+            and (old or said_at(turn.time, self.desk.shelf.now) >= oldest)
+        ]
+        kept.sort(key=lambda turn: (turn.certainty != "certain", -turn.confidence, turn.time))
+        return kept
 
     def _item_of_turn(self, turn: HeardTurn) -> Item:
         worded, like = self._looked_at(turn)
         where: Where = "user" if turn.persistence == "persistent" or not turn.project else "project"
         return Item(
-            hashlib.sha256(turn.id.encode()).hexdigest()[:8],
+            _name_of(turn),
             "noticed",
             worded.text if worded else "",
             turn.text,
@@ -160,19 +180,20 @@ class Inbox:
 
     def named(self, name: str) -> Item:
         """The item of an id or of its unique start. Raises ItemNotFound."""
-        every = self.items(old=True)
-        bare = [item for item in every if item.id == name or item.id.partition(":")[2] == name.upper()]
-        found = bare or [item for item in every if item.id.startswith(name)]
+        every: list[tuple[str, Item | HeardTurn]] = [(item.id, item) for item in self._decided()]
+        every += [(_name_of(turn), turn) for turn in self._waiting(old=True)]
+        every = every if name else []  # an empty variable of a script means nothing, not everything
+        bare = [it for id_, it in every if id_ == name or id_.partition(":")[2] == name.upper()]
+        found = bare or [it for id_, it in every if id_.startswith(name)]
         if len(found) != 1:
             raise ItemNotFound(name, len(found))
-        return found[0]
+        (one,) = found
+        return one if isinstance(one, Item) else self._item_of_turn(one)
 
-    def accept(
-        self, name: str, text: str = "", *, hard: bool = False, where: Where | None = None
-    ) -> Done | None:
-        """Make an item an active rule, in the words `text` if they are given; None for a trust that was proposed.
+    def accept(self, name: str, text: str = "", *, hard: bool = False, where: Where | None = None) -> Done:
+        """Make an item an active rule, in the words `text` if they are given; of a proposal, do what it asks for.
 
-        Raises WordingMissing, RuleRefused, and what writing raises.
+        Raises WordingMissing, RuleRefused, NothingToChange, and what writing raises.
         """
         item = self.named(name)
         match item.kind:
@@ -186,12 +207,17 @@ class Inbox:
     def _proposal(self, item: Item) -> Proposal:
         return next(one for one in self._open() if one.id == item.id)
 
-    def _accept_proposal(self, one: Proposal, text: str) -> Done | None:
+    def _accept_proposal(self, one: Proposal, text: str) -> Done:
         """Do what an agent or a program asked for, with the person's own hand."""
         said = one.arguments
         desk = Desk(self.desk.shelf, str(said.get("project", "")))
         rule, hard = str(said.get("rule", "")), said.get("hard") is True
-        done: Done | None = None
+        if "says" in said and said["says"] != desk.named(rule)[1].text:
+            raise NothingToChange(
+                f"{rule} says something else by now than when this was asked for: reject it."
+            )
+        if text and one.verb not in ("add", "edit"):
+            raise NothingToChange(f"This asks to {one.verb} a rule, which needs no words.")
         match one.verb:
             case "add":
                 where: Where | None = "user" if said.get("where") == "user" else None
@@ -211,7 +237,8 @@ class Inbox:
                 }
                 done = verbs[one.verb](rule)
             case _:
-                raise NothingToChange(f"Run `coffer {one.verb}` yourself to see what it would do.")
+                how = f"coffer trust {'--revoke ' if one.verb == 'revoke' else ''}{shlex.quote(one.digest)}"
+                raise NothingToChange(f"Run `{how}` yourself: it shows what it would do.")
         self._close(one.id, "accepted")
         return done
 
@@ -258,25 +285,33 @@ class Inbox:
         draft.step(Corrected(replace(piece, weight=1.0), target.id))
         return finish(draft, "merge", target.id)
 
-    def reject(self, name: str) -> Item:
-        """It is nothing: a pending rule is removed, a turn is not shown again, a proposal is closed."""
+    def reject(self, name: str) -> tuple[Item, Receipt | None]:
+        """It is nothing: a pending rule is removed, a turn is not shown again, a proposal is closed.
+
+        The receipt, None for a proposal, which may be asked for again.
+        """
         item = self.named(name)
         if item.kind == "pending":
-            self.desk.remove(item.id)
-        elif item.kind == "noticed":
-            turn = self._turn(item)
-            draft = self.desk.shelf.of(turn.project)
-            draft.states[turn.id] = "rejected"
-            draft.commit("reject", turn.session)
-        else:
-            self._close(item.id, "rejected")
-        return item
+            return item, self.desk.remove(item.id).receipt
+        if item.kind == "noticed":
+            draft = self.desk.shelf.of(item.project)
+            draft.states[item.turn] = "rejected"
+            return item, draft.commit("reject", item.session)
+        self._close(item.id, "rejected")
+        return item, None
 
     def _turn(self, item: Item) -> HeardTurn:
-        return next(turn for turn in self._turns() if turn.id == item.turn)
+        with database(self.desk.shelf.home, write=False) as connection:
+            turn = kept_turn(connection, item.turn)
+        assert turn is not None
+        return turn
 
 
-def _item_of_rule(rule: Rule, kind: Where, project: str) -> Item:
+def _name_of(turn: HeardTurn) -> str:
+    return hashlib.sha256(turn.id.encode()).hexdigest()[:10]
+
+
+def _item_of_rule(rule: Rule, kind: Where, project: str, like: tuple[str, ...]) -> Item:
     said = "an agent worded it" if rule.proposed else f"corrected {rule.corrections}×"
     return Item(
         f"{kind}:{rule.id}",
@@ -290,7 +325,7 @@ def _item_of_rule(rule: Rule, kind: Where, project: str) -> Item:
         project,
         "",
         0.0,
-        (),
+        like,
         kind,
         rule.corrections,
     )

@@ -83,6 +83,7 @@ def propose(ticket: str, said: Said, shelf: Shelf) -> Done:
     """
     transcript, name, folder = _good(ticket, shelf)
     turn = _turn(Path(transcript), name)
+    _check_undecided(turn, shelf.home)
     text = checked(said.prohibition)
     project = shelf.project(turn.folder or folder)
     piece = Evidence(
@@ -107,6 +108,15 @@ def propose(ticket: str, said: Said, shelf: Shelf) -> Done:
         turn,
         ticket,
     )
+
+
+def _check_undecided(turn: Turn, home: Home) -> None:
+    """A turn that learning has counted, or the person has decided about since the ticket was made, counts no more."""
+    with database(home, write=False) as connection:
+        kept = kept_turn(connection, turn.id)
+    if kept is not None and kept.state not in ("noticed", "nothing"):
+        said = {"counted": "was counted before", "rejected": "is nothing, says the person"}
+        raise NothingToChange(f"This turn {said.get(kept.state, 'was answered by the person')}.")
 
 
 def _says(rule: Rule, text: str) -> bool:
