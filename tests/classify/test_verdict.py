@@ -20,6 +20,7 @@ RULES = Rules(
         Rule("P001", "", "Do not push without asking the user.", state="pending"),
         Rule("P002", "", "Do not use axios.", state="archived"),
         Rule("P003", "", "Do not use tabs; use spaces.", state="pending"),
+        Rule("P004", "", "Do not use Write on existing files; use Edit.", state="pending"),
     )
 )
 JUDGED = Judged("EXPLICIT_CORRECTION", "persistent", "certain", 0.9, "forbids something", "tools")
@@ -86,6 +87,7 @@ def test_kinds(turn: str, kind: str, rule: str) -> None:
     [
         "why didn't you use pip?",  # the words of a complaint, the opposite meaning
         "run pip again",
+        "did i ask you to touch the existing colours",
         "are emojis still broken on windows?",
         "why is uv so slow?",
         "can you push again?",

@@ -97,6 +97,8 @@ def _answers(denying: Slots, wanting: Slots) -> bool:
     shared = banned & wished
     if not shared or banned - wished - WEAK or (shared <= WEAK and banned != wished):
         return False  # "add" on both sides says nothing of what is added
+    if len(shared) < len(wished - WEAK - banned):
+        return False  # it speaks of much else: "name files X with Default as the first export"
     return len(shared) >= 2 or not wished - shared - WEAK
 
 
