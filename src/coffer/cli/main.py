@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trust": ("coffer.cli.trust", "Let rule texts that Coffer did not write be delivered."),
     "bundle": ("coffer.cli.bundle", "Show what a session is sent of the rules, and what is left out."),
     "hooks": ("coffer.cli.hooks", "Connect your agents: put Coffer's hooks in, take them out, see them."),
+    "daemon": ("coffer.cli.daemon", "The process that answers hooks and learns: start, stop, see it."),
     "completion": ("coffer.cli.completion", "Print the completion script of a shell."),
 }
 """Command → module and one line of help; each module has a click command named `command`."""

@@ -59,6 +59,20 @@ class Prune:
 
 
 @dataclass(frozen=True, slots=True)
+class Learn:
+    """auto: whether the daemon learns from sessions by itself; if not, only `coffer digest learn` does."""
+
+    auto: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Http:
+    """tcp: whether the daemon also listens on a port of this machine's own address, with a token."""
+
+    tcp: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings. warnings: a sentence each, for the person."""
 
@@ -66,6 +80,8 @@ class Settings:
     model: Model = field(default_factory=Model)
     warnings: tuple[str, ...] = ()
     prune: Prune = field(default_factory=Prune)
+    learn: Learn = field(default_factory=Learn)
+    http: Http = field(default_factory=Http)
 
 
 class SettingsWrong(ValueError):
@@ -84,6 +100,8 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
         _digest(tables.table("digest"), told),
         _model(tables.table("model"), told),
         prune=_prune(tables.table("prune")),
+        learn=Learn(_switch(tables.table("learn"), "auto", default=True)),
+        http=Http(_switch(tables.table("http"), "tcp", default=False)),
     )
     tables.done()
     if told.problems:
@@ -227,6 +245,15 @@ def _prune(table: _Table) -> Prune:
     form = table.text("tail", re.compile("attachment|user"), '"attachment" or "user"') or Prune().tail
     table.done()
     return Prune(cast("Form", form))
+
+
+# --- the tables `learn` and `http`
+
+
+def _switch(table: _Table, key: str, *, default: bool) -> bool:
+    found = table.switch(key, default=default)
+    table.done()
+    return found
 
 
 # --- the table `model`

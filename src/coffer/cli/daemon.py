@@ -1,0 +1,167 @@
+"""`coffer daemon`: the one process that answers hooks and learns by itself."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import click
+
+from coffer.cli import plain
+from coffer.cli.counter import json_option
+from coffer.cli.session import World
+from coffer.daemon import client, life
+from coffer.daemon.errors import DaemonSilent
+from coffer.disk.replace import refusals
+from coffer.store.home import Home
+
+_STOPPED = 3
+"""Exit code of `status` where no daemon runs, as of `systemctl status`."""
+_LOOK_SECONDS = 0.5
+
+
+@click.group()
+def command() -> None:
+    """The one process that answers hooks, follows your sessions and learns from them.
+
+    Hooks start it by themselves. Without it they answer from files that it wrote.
+    """
+
+
+@command.command()
+@json_option
+def start(as_machine: bool) -> None:
+    """Start the daemon, unless it runs."""
+    home, environment = _home(), World.now().environment
+    known, new = life.start(home, environment, _version())
+    if as_machine:
+        click.echo(json.dumps({"pid": known.pid, "started": new, "version": known.version}, indent=2))
+        return
+    click.echo(f"The daemon {'runs now' if new else 'runs already'}, process {known.pid}.")
+
+
+@command.command()
+@json_option
+def stop(as_machine: bool) -> None:
+    """End the daemon; what it is writing is finished. The next hook starts it again."""
+    known = life.stop(_home())
+    if as_machine:
+        click.echo(json.dumps({"pid": known.pid if known else None}, indent=2))
+    elif known is None:
+        click.echo("No daemon runs.")
+    else:
+        click.echo(f"The daemon, process {known.pid}, has ended. The next hook starts one again.")
+
+
+@command.command()
+@json_option
+def status(as_machine: bool) -> None:
+    """Tell whether the daemon runs, and what it is doing. Exit code 3 where it doesn't."""
+    found = picture(_home())
+    if as_machine:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        _draw(found)
+    if found["state"] != "running":
+        sys.exit(_STOPPED)
+
+
+@command.command()
+def run() -> None:
+    """Be the daemon, in the foreground, until Ctrl-C."""
+    from coffer.daemon.run import main  # noqa: PLC0415  (the daemon's own libraries)
+
+    sys.argv[1:] = []
+    main()
+
+
+@command.command()
+@click.option("-n", "lines", default=40, show_default=True, type=click.IntRange(1), help="How many lines.")
+@click.option("--follow", "-f", is_flag=True, help="Go on with what comes.")
+@json_option
+def logs(lines: int, follow: bool, as_machine: bool) -> None:
+    """Print the end of the daemon's log."""
+    path = life.log_path(_home())
+    if not path.exists():
+        click.echo(json.dumps({"path": str(path), "lines": []}) if as_machine else "No daemon has run yet.")
+        return
+    with refusals(path), path.open("r", encoding="utf-8", errors="replace") as file:
+        last = [line.rstrip("\n") for line in deque(file, lines)]
+        if as_machine:
+            click.echo(json.dumps({"path": str(path), "lines": last}, indent=2))
+            return
+        for line in last:
+            click.echo(plain.visible_line(line))
+        while follow:
+            line = file.readline()
+            if line:
+                click.echo(plain.visible_line(line.rstrip("\n")))
+            else:
+                time.sleep(_LOOK_SECONDS)
+
+
+def picture(home: Home) -> dict[str, Any]:
+    """The daemon as it is now. state: running, stopped, silent (there, and gives no answer), foreign.
+
+    foreign: something listens in its place that is no daemon of Coffer's.
+    """
+    known = life.running(home)
+    found: dict[str, Any] = {"state": "stopped", "pid": known.pid if known else None, "problem": ""}
+    try:
+        said = client.ask(home, "/api/v1/status") if Path(home.root).is_dir() else None
+    except DaemonSilent as error:
+        state = "silent" if known is not None else "foreign"
+        return found | {"state": state, "problem": str(error)}
+    if isinstance(said, dict) and isinstance(said.get("pid"), int):
+        return found | said | {"state": "running"}
+    if known is not None:
+        found |= {"state": "silent", "problem": "Its process is there and does not listen yet, or no more."}
+    elif life.json_path(home).exists():
+        found["problem"] = "It left daemon.json behind, so it was killed; the next start cleans up."
+    return found
+
+
+def _draw(found: dict[str, Any]) -> None:
+    said = {
+        "stopped": "No daemon runs. The next hook, or `coffer daemon start`, starts it.",
+        "silent": f"The daemon, process {found['pid']}, does not answer.",
+        "foreign": "Something listens in the daemon's place that is no daemon of Coffer's.",
+    }
+    if found["state"] != "running":
+        click.echo(said[found["state"]])
+        if found["problem"]:
+            click.echo(plain.visible(found["problem"]))
+        return
+    worker = found["worker"]
+    click.echo(
+        f"The daemon runs, process {found['pid']}, version {plain.visible_line(found['version'])}, since "
+        f"{plain.visible_line(found['started'])}, {plain.size(found['memory'])}."
+    )
+    click.echo(
+        f"{len(found['sessions'])} sessions of the last day followed, {found['learned_turns']} turns learned from, "
+        f"{worker['jobs']} jobs of the worker ({worker['failures']} failed), "
+        f"{found['unconfirmed']} contexts with something not yet confirmed."
+    )
+    if found["version"] != _version():
+        click.echo(
+            f"It is of another version than this command ({_version()}): `coffer daemon start` renews it."
+        )
+    if found["problem"]:
+        click.echo(plain.visible(f"Learning waits: {found['problem']}"))
+
+
+def _home() -> Home:
+    return Home.of(World.now().environment)
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  (28 ms that help needs not)
+
+    try:
+        return version("coffer-agent")
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,152 @@
+"""Answers to hooks: one thread that knows what every context holds, and notes each answer before it is given."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from coffer.agents.hook_table import HOOK_AGENTS
+from coffer.core.loads import loads
+from coffer.errors import CofferError
+from coffer.store.deliveries import Delivery
+from coffer.store.home import Home
+from coffer.store.sent import Outbox, save_new, take_in
+from coffer.work.bundle_files import drop_spooled, read_spool
+from coffer.work.bundles import session_context
+from coffer.work.deliver import EVENTS, Asked, World, answer, asked_of
+from coffer.work.held import QUICK, child_file
+from coffer.work.spooled import delivery_of
+
+_LOG = logging.getLogger("coffer.daemon")
+LARGE = 1 << 20
+"""Bytes of a transcript above which it is looked at apart first, so that no other hook waits for that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """body: what the hook prints. asked: None where no agent of ours asked. deliveries: that are new or changed."""
+
+    body: bytes = b""
+    asked: Asked | None = None
+    deliveries: tuple[Delivery, ...] = ()
+    source: str = ""
+
+
+class Answers:
+    """One for a daemon."""
+
+    def __init__(self, home: Home, environment: Mapping[str, str]) -> None:
+        self.world = World(home, environment)
+        self.outbox = Outbox(home)
+        self._home = home
+        self._thread = ThreadPoolExecutor(1, "answers")
+        self._looks = ThreadPoolExecutor(2, "looks")
+
+    def begin(self) -> None:
+        """Take over what the daemon before this one answered. A database that can't be written is told, no error."""
+        try:
+            found = take_in(self._home)
+            if found:
+                _LOG.info("%d deliveries of the daemon before this one were taken in", len(found))
+            self.world.remember(datetime.now(UTC))
+        except (CofferError, OSError) as error:
+            _LOG.warning("what was sent before can't be taken in: %s", error)
+
+    async def reply(self, agent: str, event: str, body: bytes, headers: Mapping[str, str]) -> Answered:
+        """The reply to a hook, noted."""
+        if agent not in HOOK_AGENTS:
+            return Answered()
+        loop = asyncio.get_running_loop()
+        said, asked = await loop.run_in_executor(self._thread, self._asked, agent, event, body, headers)
+        if event not in EVENTS:
+            return Answered(asked=asked, source=str(said.get("reason") or ""))
+        if asked.transcript is not None and _size(asked) > LARGE:
+            await loop.run_in_executor(self._looks, self._look, asked)
+        return await loop.run_in_executor(self._thread, self._reply, agent, event, said, headers, asked)
+
+    def _asked(
+        self, agent: str, event: str, body: bytes, headers: Mapping[str, str]
+    ) -> tuple[Mapping[str, Any], Asked]:
+        said = said_of(body)
+        return said, asked_of(agent, event, said, headers, self.world.environment)
+
+    def _look(self, asked: Asked) -> None:
+        assert asked.transcript is not None
+        path = child_file(asked.agent, asked.transcript, asked.child)
+        self.world.holdings(asked.places).look(asked.agent, path, most=QUICK)
+
+    def _reply(
+        self, agent: str, event: str, said: Mapping[str, Any], headers: Mapping[str, str], asked: Asked
+    ) -> Answered:
+        began = time.perf_counter()
+        reply = answer(agent, event, said, headers, self.world)
+        deliveries = [*reply.changed]
+        if reply.delivery is not None:
+            spent = round((time.perf_counter() - began) * 1000, 3)
+            deliveries.append(replace(reply.delivery, milliseconds=spent))
+            self.world.add(deliveries[-1])
+        if deliveries:
+            self.outbox.put(deliveries)
+        return Answered(reply.body, asked, tuple(deliveries), asked.source)
+
+    async def context(self, agent: str, folder: Path) -> dict[str, Any]:
+        """What a new session in this folder would be sent; makes nothing."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(
+            self._thread, session_context, agent, folder, self._home, self.world.environment
+        )
+
+    async def spooled(self) -> list[Delivery]:
+        """Take in what hooks answered without us; what was new. Raises StoreFailed: then it stays in the spool."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._spooled)
+
+    def _spooled(self) -> list[Delivery]:
+        entries = read_spool(self._home)
+        found = [one for entry in entries if (one := delivery_of(entry, self.world)) is not None]
+        new = save_new(
+            self._home, found
+        )  # an entry that was saved and not dropped, by a kill in between, is known
+        drop_spooled(self._home, entries)
+        for one in new:
+            self.world.add(one)
+        return new
+
+    async def note(self, changed: list[Delivery]) -> None:
+        """Remember what became of deliveries."""
+
+        def remember() -> None:
+            for one in changed:
+                self.world.add(one)
+
+        await asyncio.get_running_loop().run_in_executor(self._thread, remember)
+
+    def close(self) -> None:
+        """Wait for what is being answered."""
+        self._looks.shutdown(cancel_futures=True)
+        self._thread.shutdown()
+        self.outbox.close()
+
+
+def said_of(stdin: bytes) -> Mapping[str, Any]:
+    """A hook's stdin, parsed; nothing where it is no object."""
+    try:
+        said = loads(stdin.decode("utf-8", "replace"))
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _size(asked: Asked) -> int:
+    assert asked.transcript is not None
+    try:
+        return os.stat(child_file(asked.agent, asked.transcript, asked.child)).st_size  # noqa: PTH116  (on the hot path)
+    except OSError:
+        return 0

@@ -1,0 +1,73 @@
+"""The worker's side: one job from stdin, its answer on stdout, then gone with all the memory that it took.
+
+Run as `python -P -m coffer.daemon.job`. It outlives a killed daemon only until its job is done or its time is up:
+what it has begun to write, it writes.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from coffer.disk.places import Places
+from coffer.disk.sessions import Found
+from coffer.errors import CofferError
+from coffer.store.home import Home
+from coffer.work.ask import Asker
+from coffer.work.learn import Learning
+from coffer.work.settings import load
+
+NICE = 10
+_LATER = 10
+"""Seconds after the daemon would have killed it: by then there is no daemon."""
+
+
+def main() -> None:
+    """Do the job that stdin holds."""
+    answers = os.dup(1)
+    os.dup2(2, 1)  # what a library prints must not stand in the answer
+    os.nice(NICE)
+    gc.disable()  # as in cli.main: it lives for a second
+    job = json.loads(sys.stdin.buffer.read())
+    signal.alarm(int(job["seconds"]) + _LATER)
+    try:
+        answer = JOBS[job["job"]](job)
+    except CofferError as error:
+        answer = {"error": str(error), "kind": type(error).__name__}
+    with os.fdopen(answers, "wb") as out:
+        out.write(json.dumps(answer).encode())
+
+
+def learn(job: dict[str, Any]) -> dict[str, Any]:
+    """Learn from what is new in some sessions."""
+    environment: dict[str, str] = job["environment"]
+    home, places = Home.of(environment), Places.of(environment)
+    settings = load(home)
+    asker = Asker(settings, home, environment)
+    learning = Learning(home, places, environment, settings.digest, asker, datetime.now(UTC))
+    learned = learning.run([_found(said) for said in job["sessions"]])
+    return {
+        "sessions": learned.sessions,
+        "turns": len(learned.turns),
+        "states": dict(learned.states()),
+        "changes": {path: len(changes) for path, changes in learned.changes.items() if changes},
+        "receipts": [receipt.id for receipt in learned.receipts],
+        "projects": sorted({turn.project for turn in learned.turns if turn.project}),
+        "problems": learned.problems,
+    }
+
+
+def _found(said: dict[str, Any]) -> Found:
+    return Found(said["agent"], said["id"], Path(said["path"]), said["kind"], said["size"], said["modified"])
+
+
+JOBS = {"learn": learn}
+
+if __name__ == "__main__":
+    main()

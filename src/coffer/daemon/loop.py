@@ -1,0 +1,425 @@
+"""When the daemon does what: what it hears from hooks, from the file system and from the clock, and nothing else.
+
+What is done stands elsewhere: `answers` (hooks), `chores` (a thread), `learning` (the worker).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from coffer.agents.hook_table import HOOK_AGENTS
+from coffer.daemon.answers import Answered, Answers
+from coffer.daemon.chores import Chores, Context
+from coffer.daemon.first import first_start
+from coffer.daemon.learning import Pupil, Session
+from coffer.daemon.watch import Watch
+from coffer.daemon.worker import Worker
+from coffer.disk.follow import peek
+from coffer.disk.places import Places
+from coffer.disk.project import project_of
+from coffer.disk.sessions import ARCHIVED, MAIN, Found
+from coffer.errors import CofferError
+from coffer.store.deliveries import Delivery
+from coffer.store.home import Home
+from coffer.work.deliver import Asked
+from coffer.work.effective import user_home
+from coffer.work.held import child_file
+
+_LOG = logging.getLogger("coffer.daemon")
+RESCAN_SECONDS = 60.0
+"""Between looks at all transcripts: what the system did not tell of is found then."""
+AFTER_EVENT = {
+    "SessionStart": (1.0,),
+    "UserPromptSubmit": (0.2, 1.0, 3.0),
+    "Stop": (0.2, 1.0, 3.0),
+    "StopFailure": (0.5,),
+    "SessionEnd": (0.5, 2.0),
+}
+"""Seconds after an event at which its transcript is looked at, whatever the file system tells: a client writes a
+prompt after it asked us, and its last answer up to a second after it said Stop (facts/claude-code §2)."""
+LOOKED_BACK = timedelta(days=1)
+"""Sessions that were written to this long before the very first start are learned from too."""
+PUBLISH_SECONDS = 0.2
+RETRY_SECONDS = 5.0
+UNCONFIRMED = timedelta(days=1)
+_MOST_FOLDERS = 300
+_MOST_SESSIONS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look at a transcript that is due. settled: its turn is over. ended: its session is."""
+
+    settled: bool = False
+    ended: bool = False
+
+
+class Loop:
+    """One for a daemon. Everything in it happens on the event loop."""
+
+    def __init__(self, home: Home, environment: Mapping[str, str], worker: Worker) -> None:
+        self._home, self._environment = home, environment
+        self.worker = worker
+        self.answers = Answers(home, environment)
+        self.chores = Chores(home, self.answers.world, self.answers.outbox)
+        self.pupil = Pupil(home, worker, self._learned)
+        self.sessions: dict[Path, Session] = {}
+        self.contexts: dict[Path, Context] = {}
+        self._folders: dict[Path, None] = {}
+        self._places = {Places.of(environment): dict(environment)}
+        self._looks: dict[Path, Look] = {}
+        self._looked, self._due, self._publish, self._sent = (asyncio.Event() for _ in range(4))
+        self._rescan = asyncio.Event()
+        self._spool = asyncio.Event()
+        self._force = False
+        self._seen: dict[Path, tuple[int, float]] = {}
+        self._since = datetime.now(UTC)
+        self.watch = Watch(self._changed, self._digest_changed, self._spool.set)
+
+    # --- what it hears
+
+    async def event(self, agent: str, event: str, body: bytes, headers: dict[str, str]) -> Answered:
+        """A hook's event; the answer to it."""
+        answered = await self.answers.reply(agent, event, body, headers)
+        if answered.asked is not None:
+            self._hear(answered.asked, event, answered.deliveries)
+        return answered
+
+    async def context(self, agent: str, folder: Path) -> dict[str, Any]:
+        """What a session in a folder would be sent."""
+        return await self.answers.context(agent, folder)
+
+    async def ended(self, agent: str, session: str) -> bool:
+        """A session is over."""
+        mine = [
+            one
+            for one in self.sessions.values()
+            if one.agent == agent and session in (one.session, one.path.stem)
+        ]
+        for one in mine:
+            self._end(one.path, one.environment)
+        return bool(mine)
+
+    def _hear(self, asked: Asked, event: str, deliveries: tuple[Delivery, ...]) -> None:
+        if deliveries:
+            self._sent.set()
+        for one in deliveries:
+            self._open(one, asked.places)
+        if event in ("SessionStart", "UserPromptSubmit"):
+            self._settle_in(asked.folder)
+        if event == "SessionStart":
+            self._soon(self.chores.run(self.chores.take, asked.environment))
+        if asked.places not in self._places:
+            self._places[asked.places] = dict(asked.environment)
+            self.watch.below(self._places)
+        if asked.transcript is None or event not in AFTER_EVENT:
+            return
+        session = self._session(asked.agent, asked.transcript, asked.environment)
+        session.folder, session.session = str(asked.folder), asked.session
+        session.event, session.heard = event, time.time()
+        if event == "SessionEnd":
+            self._end(asked.transcript, asked.environment)
+            return
+        for delay in AFTER_EVENT[event]:
+            settled = event == "Stop" and delay == AFTER_EVENT[event][-1]
+            self._later(delay, asked.transcript, Look(settled=settled))
+
+    def _end(self, path: Path, environment: Mapping[str, str]) -> None:
+        """What is new in it is learned, also what no line of it gave a reason for."""
+        self._soon(self.chores.run(self.chores.take, environment))
+        session = self._session("", path, environment)
+        session.mark(time.monotonic() + AFTER_EVENT["SessionEnd"][0])
+        self._due.set()
+        for delay in AFTER_EVENT["SessionEnd"]:
+            self._later(delay, path, Look(settled=True, ended=True))
+
+    def _session(self, agent: str, path: Path, environment: Mapping[str, str]) -> Session:
+        known = self.sessions.get(path)
+        if known is None:
+            while len(self.sessions) >= _MOST_SESSIONS:
+                del self.sessions[next(iter(self.sessions))]
+            known = self.sessions[path] = Session(agent, path, dict(environment))
+        return known
+
+    def _settle_in(self, folder: Path) -> None:
+        """A session works in a folder: its bundle is to lie ready, and its digest is watched."""
+        if folder in self._folders:
+            return
+        while len(self._folders) >= _MOST_FOLDERS:
+            del self._folders[next(iter(self._folders))]
+        self._folders[folder] = None
+        self._force = True
+        self._publish.set()
+
+    def _open(self, delivery: Delivery, places: Places) -> None:
+        if delivery.state != "sent" or not delivery.transcript:
+            return
+        path = Path(delivery.transcript)
+        file = child_file(delivery.agent, path, delivery.child)
+        self.contexts.setdefault(file, Context(delivery.agent, path, delivery.child, places))
+
+    def _changed(self, path: Path) -> None:
+        """The file system says that a transcript changed."""
+        self._look(path, Look())
+
+    def _digest_changed(self) -> None:
+        self._publish.set()
+
+    def _later(self, delay: float, path: Path, look: Look) -> None:
+        asyncio.get_running_loop().call_later(delay, self._look, path, look)
+
+    def _look(self, path: Path, look: Look) -> None:
+        before = self._looks.get(path, Look())
+        self._looks[path] = Look(before.settled or look.settled, before.ended or look.ended)
+        self._looked.set()
+
+    def _soon(self, what: Awaitable[Any]) -> None:
+        task = asyncio.ensure_future(what)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    _tasks: set[asyncio.Future[Any]]
+
+    # --- what it does
+
+    async def run(self, stopping: asyncio.Event) -> None:
+        """Until the daemon stops."""
+        self._tasks = set()
+        await self.chores.run(self.answers.begin)
+        self._since = await self.chores.run(first_start, self._home)
+        for one in self.answers.world.recent:
+            self._open(one, Places.of(self._environment))
+        self.watch.begin(self._home, self._environment, self._places)
+        for event in (self._spool, self._rescan, self._publish):
+            event.set()
+        self._force = True
+        async with asyncio.TaskGroup() as group:
+            steps = (
+                self._looking,
+                self._learning,
+                self._publishing,
+                self._saving,
+                self._spooling,
+                self._rescanning,
+                self.watch.run,
+            )
+            tasks = [group.create_task(step()) for step in steps]
+            await stopping.wait()
+            for task in tasks:
+                task.cancel()
+
+    async def close(self) -> None:
+        """Let go of everything; what was sent is written."""
+        self.watch.end()
+        await self.worker.finish()
+        await asyncio.get_running_loop().run_in_executor(None, self._close)
+
+    def _close(self) -> None:
+        self.answers.close()
+        self.chores.close()
+
+    async def _looking(self) -> None:
+        """Look at transcripts that may have grown."""
+        while True:
+            await self._looked.wait()
+            self._looked.clear()
+            looks, self._looks = self._looks, {}
+            for path, look in looks.items():
+                await self._grown(path, look)
+
+    async def _grown(self, path: Path, look: Look) -> None:
+        context = self.contexts.get(path)
+        agent = self._agent(path)
+        if agent:
+            session = self._session(agent, path, self._environment_of(path))
+            session.agent = agent
+            session.followed, growth = await self.chores.run(self.chores.grown, agent, path, session.followed)
+            if growth.person:
+                session.mark(time.monotonic())
+                self._due.set()
+        if context is not None:
+            await self._confirm(path, context, look)
+
+    async def _confirm(self, path: Path, context: Context, look: Look) -> None:
+        try:
+            changed = await self.chores.run(self.chores.confirmed, context, look.settled, look.ended)
+        except (CofferError, OSError) as error:
+            _LOG.warning("deliveries can't be judged: %s", error)
+            self._later(RETRY_SECONDS, path, look)
+            return
+        if changed:
+            await self.answers.note(changed)
+            for one in changed:
+                _LOG.info("%s of %s: %s", one.event, one.session or "a session", one.state)
+        left = [
+            one
+            for one in self.answers.world.recent
+            if one.state == "sent"
+            and one.transcript == str(context.transcript)
+            and one.child == context.child
+        ]
+        if not left:
+            self.contexts.pop(path, None)
+
+    def _agent(self, path: Path) -> str:
+        """Whose session a path is the transcript of; "" for a subagent's file, which holds no person's words."""
+        known = self.sessions.get(path)
+        if known is not None and known.agent:
+            return known.agent
+        return next((agent for agent, root in self._roots() if self.watch.is_session(agent, root, path)), "")
+
+    def _roots(self) -> list[tuple[str, Path]]:
+        return [
+            (agent, root)
+            for places in self._places
+            for agent in HOOK_AGENTS
+            for root in self.watch.real_roots(agent, places)
+        ]
+
+    def _environment_of(self, path: Path) -> Mapping[str, str]:
+        """The environment of the sessions that keep their files there."""
+        for places, environment in self._places.items():
+            for agent in HOOK_AGENTS:
+                if any(path.is_relative_to(root) for root in self.watch.real_roots(agent, places)):
+                    return environment
+        return self._environment
+
+    async def _learning(self) -> None:
+        """Learn from what is due."""
+        while True:
+            due = self.pupil.next_due(self.sessions)
+            try:
+                async with asyncio.timeout(None if due is None else max(0.0, due - time.monotonic())):
+                    await self._due.wait()
+            except TimeoutError:
+                await self.pupil.step(self.sessions)
+            self._due.clear()
+
+    async def _learned(self, answer: dict[str, Any]) -> None:
+        if not answer.get("turns") and not answer.get("changes"):
+            return
+        _LOG.info(
+            "learned from %s sessions: %s turns, %s digests changed",
+            answer.get("sessions"),
+            answer.get("turns"),
+            len(answer.get("changes", {})),
+        )
+        for project in answer.get("projects", ()):
+            self._settle_in(Path(project))
+        if answer.get("changes"):
+            self._force = True
+            self._publish.set()
+
+    async def _publishing(self) -> None:
+        """Bring the files of hooks without a daemon up to date."""
+        while True:
+            await self._publish.wait()
+            await asyncio.sleep(PUBLISH_SECONDS)
+            self._publish.clear()
+            force, self._force = self._force, False
+            if await self.chores.run(self.chores.publish, list(self._folders), force):
+                user = user_home(self._environment)
+                projects = {project_of(folder, user) for folder in self._folders}
+                self.watch.digests_of(root for root in projects if root is not None)
+
+    async def _saving(self) -> None:
+        """Write what was sent into the database."""
+        while True:
+            await self._sent.wait()
+            self._sent.clear()
+            try:
+                await self.chores.run(self.chores.flush)
+            except CofferError as error:
+                _LOG.warning("deliveries can't be saved: %s", error)
+                await asyncio.sleep(RETRY_SECONDS)
+                self._sent.set()
+
+    async def _spooling(self) -> None:
+        """Take in what hooks answered without us."""
+        while True:
+            await self._spool.wait()
+            self._spool.clear()
+            try:
+                taken = await self.answers.spooled()
+            except CofferError as error:
+                _LOG.warning("the spool can't be taken in: %s", error)
+                await asyncio.sleep(RETRY_SECONDS)
+                self._spool.set()
+                continue
+            if taken:
+                _LOG.info("%d answers of hooks without us were taken in", len(taken))
+            for one in taken:
+                self._open(one, Places.of(self._environment))
+                if one.project:
+                    self._settle_in(Path(one.project))
+                if one.transcript:
+                    self._look(Path(one.transcript), Look())
+
+    async def _rescanning(self) -> None:
+        """Look at everything once in a while: the guarantee where events and watches are not."""
+        while True:
+            try:
+                async with asyncio.timeout(RESCAN_SECONDS):
+                    await self._rescan.wait()
+            except TimeoutError:
+                pass
+            self._rescan.clear()
+            try:
+                await self._sweep()
+            except (CofferError, OSError) as error:
+                _LOG.warning("not all sessions can be looked at: %s", error)
+            self._spool.set()
+            self._publish.set()
+
+    async def _sweep(self) -> None:
+        found = await self.chores.run(self.chores.sessions, list(self._places))
+        heard = await self.chores.run(self.chores.heard) if not self._seen else {}
+        first = not self._seen
+        for one in found:
+            if one.kind not in (MAIN, ARCHIVED):
+                continue
+            now = one.size, one.modified
+            if self._seen.get(one.path) == now:
+                continue
+            self._seen[one.path] = now
+            if not first or one.path in self.sessions:
+                self._look(one.path, Look())
+            elif self._is_new(one, heard):
+                session = self._session(one.agent, one.path, self._environment_of(one.path))
+                session.followed = peek(one.path)
+                session.mark(time.monotonic())
+                self._due.set()
+        self._forget(found)
+        self.watch.below(self._places)
+
+    def _is_new(self, found: Found, heard: Mapping[str, tuple[int, int]]) -> bool:
+        """Whether a session that nobody told of has something to learn from."""
+        known = heard.get(str(found.path))
+        if known is not None:
+            return known[1] != found.size
+        return found.modified >= (min(self._since, datetime.now(UTC)) - LOOKED_BACK).timestamp()
+
+    def _forget(self, found: list[Found]) -> None:
+        there = {one.path for one in found}
+        self._seen = {path: state for path, state in self._seen.items() if path in there}
+        old = (datetime.now(UTC) - UNCONFIRMED).timestamp()
+        recent = {one.transcript for one in self.answers.world.recent if one.moment > old}
+        for path, context in list(self.contexts.items()):
+            if str(context.transcript) not in recent:
+                del self.contexts[path]
+        self._soon(self._unheld())
+
+    async def _unheld(self) -> None:
+        """What was sent to clients that have gone without a word is judged by what they left."""
+        contexts = list(self.contexts.items())
+        gone = await self.chores.run(self.chores.left, [one for _, one in contexts])
+        for path, context in contexts:
+            if any(one is context for one in gone):
+                self._look(path, Look(settled=True, ended=True))

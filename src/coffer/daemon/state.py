@@ -1,0 +1,70 @@
+"""The daemon as its HTTP interface sees it."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coffer.daemon.answers import Answered
+from coffer.daemon.life import Known
+from coffer.daemon.loop import Loop
+
+
+@dataclass(frozen=True, slots=True)
+class Ears:
+    """What it hears goes to the loop; what it is asked, the loop knows."""
+
+    loop: Loop
+    known: Known
+
+    async def event(self, agent: str, event: str, body: bytes, headers: dict[str, str]) -> Answered:
+        """The answer to a hook's event."""
+        return await self.loop.event(agent, event, body, headers)
+
+    async def context(self, agent: str, folder: Path) -> dict[str, Any]:
+        """What a session in a folder would be sent."""
+        return await self.loop.context(agent, folder)
+
+    async def ended(self, agent: str, session: str) -> bool:
+        """Hear that a session is over."""
+        return await self.loop.ended(agent, session)
+
+    def status(self) -> dict[str, Any]:
+        """What the daemon is doing. Times: seconds since the epoch."""
+        loop = self.loop
+        return {
+            "pid": os.getpid(),
+            "version": self.known.version,
+            "started": self.known.started,
+            "port": self.known.port,
+            "memory": _resident(),
+            "worker": {"pid": loop.worker.pid, "jobs": loop.worker.jobs, "failures": loop.worker.failures},
+            "learned_turns": loop.pupil.learned,
+            "problem": loop.pupil.problem,
+            "unconfirmed": len(loop.contexts),
+            "sessions": [
+                {
+                    "agent": one.agent,
+                    "session": one.session or one.path.stem,
+                    "path": str(one.path),
+                    "folder": one.folder,
+                    "event": one.event,
+                    "heard": round(one.heard, 3),
+                    "waiting": one.changed is not None,
+                    "failures": one.failures,
+                }
+                for one in loop.sessions.values()
+                if one.heard > time.time() - 86_400 or one.changed is not None
+            ],
+        }
+
+
+def _resident() -> int:
+    """Bytes of memory that the process holds; 0 where the system doesn't say."""
+    try:
+        return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0

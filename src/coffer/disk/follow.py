@@ -1,0 +1,92 @@
+"""What came to a transcript since it was looked at last: by its new bytes alone, however long it is."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from msgspec import Struct
+
+from coffer.agents.hints import PERSON, may_be_persons
+from coffer.disk.admitted import opened_unlinked
+
+_CHUNK = 1 << 20
+_LONGEST_LINE = 1 << 23
+"""Bytes of a line that has no end yet; a longer one is taken for a person's."""
+
+
+class Followed(Struct, frozen=True):
+    """How far a file was looked at. file: device and inode. offset: behind the last whole line. size: then."""
+
+    file: tuple[int, int] = (0, 0)
+    offset: int = 0
+    size: int = 0
+
+
+class Growth(Struct, frozen=True):
+    """grew: there are bytes that were not seen before. replaced: it is another file now, or was cut.
+
+    person: a new line may hold a person's words.
+    """
+
+    exists: bool = False
+    grew: bool = False
+    replaced: bool = False
+    person: bool = False
+
+
+def peek(path: Path) -> Followed | None:
+    """A file as it is now, all of it taken for seen; None where there is none."""
+    try:
+        found = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return Followed((found.st_dev, found.st_ino), found.st_size, found.st_size)
+
+
+def follow(agent: str, path: Path, before: Followed | None) -> tuple[Followed | None, Growth]:
+    """Look at what is new. before: None for a file that was never looked at; then all of it is."""
+    with opened_unlinked(path) as descriptor:
+        if descriptor is None:
+            return None, Growth()
+        found = os.fstat(descriptor)
+        file = (found.st_dev, found.st_ino)
+        same = before is not None and before.file == file and found.st_size >= before.size
+        if before is not None and same and found.st_size == before.size:
+            return before, Growth(exists=True)
+        offset = before.offset if before is not None and same else 0
+        end, person = _new(agent, descriptor, offset, found.st_size)
+        replaced = before is not None and not same
+        return Followed(file, end, found.st_size), Growth(
+            exists=True, grew=True, replaced=replaced, person=person
+        )
+
+
+def _new(agent: str, descriptor: int, offset: int, size: int) -> tuple[int, bool]:
+    """The offset behind the last whole line, and whether any of the lines may be a person's."""
+    rest, position, person = b"", offset, False
+    while position < size:
+        data = os.pread(descriptor, min(_CHUNK, size - position), position)
+        if not data:
+            break  # it was cut meanwhile
+        position += len(data)
+        data = rest + data
+        cut = data.rfind(b"\n") + 1
+        person = person or _persons(agent, data[:cut])
+        rest = data[cut:]
+        if len(rest) > _LONGEST_LINE:
+            return position, True
+    return position - len(rest), person
+
+
+def _persons(agent: str, lines: bytes) -> bool:
+    at = 0
+    while (found := PERSON[agent].search(lines, at)) is not None:
+        begin = lines.rfind(b"\n", 0, found.start()) + 1
+        at = lines.find(b"\n", found.start()) + 1 or len(lines)
+        if may_be_persons(agent, lines[begin:at]):
+            return True
+    return False
