@@ -288,7 +288,7 @@ WORK: tuple[Idea, ...] = (
     ),
     Idea(
         "upgrades",
-        r"\b(?:upgrad|bump|updat)\w*\b.{0,25}\b(?:dependenc\w+|deps|packages?|librar\w+|versions?)\b",
+        r"^\W*(?:upgrad|bump|updat)\w*\b.{0,25}\b(?:dependenc\w+|deps|packages?|librar\w+|versions?)\b",
     ),
     Idea(
         "pinned dependencies",

@@ -21,7 +21,8 @@ CHATTER = word_set(
     """
     what which who why how did didn does doesn still already yes no right exactly good great nice perfect thank
     thanks again thing rule rules said tell told asked wait hmm really keep like way time project repository
-    existing whole entire full old new other first code file files change you're that's it's i'm don think know see time today back going done work working
+    existing whole entire full old new other first
+    code file files change you're that's it's i'm don think know see time today back going done work working
     """
 )
 """Words that turn up in any turn and name no topic."""

@@ -41,7 +41,7 @@ STOP = re.compile(
     r"^(?:stop|quit|avoid|no more|refrain from|no)\s+(?P<vp>[\w-]+ing\b.*|force.push.*)$", re.IGNORECASE
 )
 NO = re.compile(
-    r"^(?:no|zero|absolutely no)\s+(?P<np>[\w@.`/*'’-]+(?:\s+[\w@.`/*'’-]+){0,5})$", re.IGNORECASE
+    r"^(?:no|zero|absolutely no)\s+(?P<np>[\w@.`/*'’!+-]+(?:\s+[\w@.`/*'’!+-]+){0,5})$", re.IGNORECASE
 )
 OFF = re.compile(
     (

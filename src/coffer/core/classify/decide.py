@@ -40,7 +40,8 @@ ABOUT_HOW = word_set(
 WORK = re.compile(
     r"(?:^|[\s`(])(?:\.{0,2}/?[\w-]+/[\w./*-]+|\.?[\w-]*\.(?:py|ts|js|tsx|go|rs|md|json|ya?ml|toml"
     r"|java|kt|rb|lock|env|sh|cfg))\b"
-    r"|(?:^|\s)\.\w{3,}|\b(?:files?|folders?|director(?:y|ies)|code|codebase|repo(?:sitory)?|project"
+    r"|(?:^|\s)\.\w{3,}|\b(?:rm|git|npx|docker|podman|kubectl|helm|cargo|terraform|brew|apt|ssh|psql"
+    r"|make)\b|\b(?:files?|folders?|director(?:y|ies)|code|codebase|repo(?:sitory)?|project"
     r"|scripts?|config\w*|ci"
     r"|workflows?|hooks?|vendor\w*|third_party|install\w*|sudo|dev servers?|background|subagents?"
     r"|tools?|read tool|edit tool"
