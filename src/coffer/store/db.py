@@ -60,7 +60,7 @@ def database(home: Home, *, write: bool = True) -> Iterator[sqlite3.Connection]:
 @contextmanager
 def _looked_at(home: Home) -> Iterator[sqlite3.Connection]:
     with _read_only(home) as connection:
-        if _has_tables(connection):
+        if _is_whole(connection):
             yield connection
             return
     with _opened(home):
@@ -102,6 +102,19 @@ def _opened(home: Home) -> Iterator[sqlite3.Connection]:
         connection.execute("COMMIT")
     finally:
         connection.close()
+
+
+def _is_whole(connection: sqlite3.Connection) -> bool:
+    """Whether it has its tables, and no half a transaction of a process that was killed.
+
+    Only a writer may roll that back: without one, nobody who looks first would ever come to write.
+    """
+    try:
+        return _has_tables(connection)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode in (sqlite3.SQLITE_READONLY_ROLLBACK, sqlite3.SQLITE_READONLY_RECOVERY):
+            return False
+        raise
 
 
 def _has_tables(connection: sqlite3.Connection) -> bool:
