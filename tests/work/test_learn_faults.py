@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from coffer.core.events import Ordered
+from coffer.core.rule import Wording
 from coffer.work import draft as draft_module
 from tests.transcripts import SESSION
 from tests.work.learning import Desktop
@@ -78,3 +80,16 @@ def test_the_header_names_the_session_that_last_updated_the_file(desktop: Deskto
     (receipt,) = desktop.learn().receipts
     assert receipt.session == SESSION
     assert f"<!-- session: {SESSION} -->" in Path(receipt.path).read_text()
+
+
+def test_what_holds_is_named_anew_only_where_a_rule_changed(desktop: Desktop) -> None:
+    tide = desktop.project("tide")
+    desktop.desk(tide).add("Do not rebase.")
+    shelf = desktop.shelf()
+    first = shelf.reach(str(tide))
+    assert shelf.reach(str(tide)) is first
+    assert [rule.id for rule in first.rules.all] == ["project:R001"]
+    shelf.of("").step(Ordered("", Wording("No emoji", "Do not use emoji.")))
+    second = shelf.reach(str(tide))
+    assert [rule.id for rule in second.rules.all] == ["project:R001", "user:R001"]
+    assert second.where["user:R001"] == (shelf.of(""), "R001")

@@ -42,6 +42,7 @@ class Shelf:
     unwritten: list[Draft] = field(default_factory=list)
     _drafts: dict[str, Draft] = field(default_factory=dict)
     _projects: dict[str, str] = field(default_factory=dict)
+    _reaches: dict[str, tuple[list[Rules], Reach]] = field(default_factory=dict)
 
     def project(self, folder: str) -> str:
         """The root of the project that a folder belongs to, "" for none."""
@@ -74,15 +75,17 @@ class Shelf:
             return None
 
     def reach(self, project: str) -> Reach:
-        """What holds in a project; a file that can't be read adds nothing."""
-        where: dict[str, tuple[Draft, str]] = {}
-        rules = []
-        for kind, name in (("project", project), ("user", "")) if project else (("user", ""),):
-            one = self.readable(name)
-            for rule in one.rules.all if one else ():
-                where[f"{kind}:{rule.id}"] = (one, rule.id)  # type: ignore[assignment]
-                rules.append(replace(rule, id=f"{kind}:{rule.id}"))
-        return Reach(Rules(tuple(rules)), where)
+        """What holds in a project; a file that can't be read adds nothing.
+
+        Kept while neither file's rules change: naming all of them anew for each turn costs as much as judging it.
+        """
+        names = (("project", project), ("user", "")) if project else (("user", ""),)
+        drafts = [(kind, one) for kind, name in names if (one := self.readable(name)) is not None]
+        kept = self._reaches.get(project)
+        if kept is None or [*map(id, kept[0])] != [id(one.rules) for _, one in drafts]:
+            kept = [one.rules for _, one in drafts], _reach(drafts)
+            self._reaches[project] = kept
+        return kept[1]
 
     def commit(self, verb: str, session: str = "") -> Iterator[Receipt]:
         """Write one draft after the other; the receipt of each whose rules changed. Raises as `Draft.commit`.
@@ -101,3 +104,13 @@ class Shelf:
                 continue
             if receipt is not None:
                 yield receipt
+
+
+def _reach(drafts: list[tuple[str, Draft]]) -> Reach:
+    where: dict[str, tuple[Draft, str]] = {}
+    rules = []
+    for kind, one in drafts:
+        for rule in one.rules.all:
+            where[f"{kind}:{rule.id}"] = (one, rule.id)
+            rules.append(replace(rule, id=f"{kind}:{rule.id}"))
+    return Reach(Rules(tuple(rules)), where)
