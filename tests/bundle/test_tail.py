@@ -162,9 +162,30 @@ def test_without_rules_nothing_is_appended(tmp_path: Path) -> None:
     assert MARK.encode() not in after
 
 
-def test_a_transcript_that_ends_with_a_persons_words_gets_no_record(house: Path) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_what_a_person_said_since_stays_the_end(house: Path, form: Form) -> None:
+    """`/exit` and its farewell, or words that nobody answered."""
+    talk = with_copies()
+    talk.ask("<command-name>/exit</command-name>", "exit")
+    talk.ask("<local-command-stdout>See ya!</local-command-stdout>", "bye")
+    after, proposal = prune(talk.data, house, form=form)
+    tail = proposal.plan.tail
+    assert tail is not None
+    assert live_blocks(after) == [tail.text]
+    lines = [json.loads(line) for line in after.splitlines()]
+    uuids = [line.get("uuid") for line in lines]
+    place = uuids.index(tail.uuid)
+    assert uuids[place + 1 :] == [uid("exit"), uid("bye")]
+    assert [line["parentUuid"] for line in lines[place : place + 2]] == [uid("lasta"), tail.uuid]
+    again, second = prune(after, house, form=form)
+    assert second.plan.is_empty
+    assert again == after
+
+
+def test_a_transcript_that_was_cut_in_its_work_gets_no_record(house: Path) -> None:
     talk = with_copies()
     talk.ask("and this?")
+    talk.bash()
     after, proposal = prune(talk.data, house)
     assert proposal.plan.tail is None
     assert not proposal.plan.is_empty
@@ -245,7 +266,8 @@ def _prove(data: bytes, prescription: str, form: Form) -> None:
     tail = proposal.plan.tail
     if tail is not None:
         assert live_blocks(after) == [tail.text]
-        assert after.endswith(tail.line + b"\n")
+        assert after.count(tail.line + b"\n") == 1
+        assert tail.before >= 0 or after.endswith(tail.line + b"\n")
     if proposal.plan.is_empty:
         assert after in (data, data + b"\n")
 

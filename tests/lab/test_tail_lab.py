@@ -40,9 +40,12 @@ def once(requests: list[Request]) -> bool:
     return all(times(request.messages, rule) == 1 for request in requests for rule in (HARD, LATER))
 
 
-@pytest.mark.parametrize("form", ["attachment", "user"])
+@pytest.mark.parametrize(
+    ("form", "pause"),  # after a pause /exit itself stands at the end
+    [("attachment", 0.0), ("attachment", 2.0), ("user", 2.0)],
+)
 def test_one_copy_at_each_resume(
-    claude_home: ClaudeHome, anthropic_server: AnthropicServer, form: str
+    claude_home: ClaudeHome, anthropic_server: AnthropicServer, form: str, pause: float
 ) -> None:
     home = Home(claude_home.home / ".coffer")
     home.make(home.root)
@@ -56,6 +59,7 @@ def test_one_copy_at_each_resume(
         write_rules(claude_home.home, home, HARD, LATER)
         for word in ("second", "third"):
             say(claude_home, screen, anthropic_server, word, COUNT)
+        time.sleep(pause)
         screen.exit()
     [path] = claude_home.transcripts()
     then = time.time() - RESTED

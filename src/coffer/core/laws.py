@@ -69,38 +69,44 @@ def _central(before: Side, after: Side, plan: Plan) -> Iterator[Breach]:
 
 
 def _without_tail(after: Side, tail: Tail | None) -> tuple[list[Item | Context], str]:
-    """The items before what was appended, and what is wrong with its end; "" for nothing.
+    """The items without what was added, and what is wrong with that; "" for nothing.
 
-    An attachment is one more context. A user record is one more text, behind which the client puts its own answer.
+    An attachment is one more context. A user record is one more text, and at the very end the client puts its own
+    answer behind it.
     """
     items = after.view.items
     if tail is None:
         return items, ""
-    length = 1 if tail.form == "attachment" else 2
-    rest, added = items[:-length], items[-length:]
-    mine = [item for item in items if item.record is not None and item.record.uuid == tail.uuid]
-    if len(mine) != 1 or added[0] is not mine[0]:
-        return items, "what was appended is not the last that is said, once"
-    return rest, _unlike_tail(added, after.fetch, tail)
+    places = [
+        at for at, item in enumerate(items) if item.record is not None and item.record.uuid == tail.uuid
+    ]
+    if len(places) != 1:
+        return items, f"what was added is there {len(places)} times"
+    place = places[0]
+    behind = items[place + 1 :]
+    if any(
+        isinstance(item, Item) and item.role == "assistant" and item.record is not None for item in behind
+    ):
+        return items, "what was added is not behind the last answer"
+    if tail.before < 0 and tail.form == "user":
+        answer = behind[0] if len(behind) == 1 else None
+        if not (isinstance(answer, Item) and answer.text == NO_RESPONSE):
+            return items, "the client's own answer is not behind what was added"
+        behind = []
+    return [*items[:place], *behind], _unlike_tail(items[place], after.fetch, tail)
 
 
-def _unlike_tail(added: list[Item | Context], fetch: Fetch, tail: Tail) -> str:
-    first, record = added[0], added[0].record
-    assert record is not None
+def _unlike_tail(added: Item | Context, fetch: Fetch, tail: Tail) -> str:
+    assert added.record is not None
+    line = fetch(added.record)
     if tail.form == "attachment":
-        if not isinstance(first, Context):
-            return "what was appended is no attachment"
-        said = payload(fetch(record))
+        said = payload(line) if isinstance(added, Context) else {}
         wanted = ("hook_additional_context", [tail.text], "SessionStart")
         same = tuple(said.get(name) for name in ("type", "content", "hookEvent")) == wanted
-        return "" if same else "what was appended says something else"
-    answer = added[1]
-    if not (isinstance(answer, Item) and answer.record is None and answer.text == NO_RESPONSE):
-        return "the client's own answer is not behind what was appended"
-    if not isinstance(first, Item) or (first.role, first.kind) != ("user", "text"):
-        return "what was appended is not the user's"
-    same = content(first, fetch(record)).get("text") == tail.text
-    return "" if same else "what was appended says something else"
+    else:
+        is_text = isinstance(added, Item) and (added.role, added.kind) == ("user", "text")
+        same = isinstance(added, Item) and is_text and content(added, line).get("text") == tail.text
+    return "" if same else "what was added says something else"
 
 
 _Key = tuple[int, int]
@@ -287,7 +293,7 @@ def _gaps(before: View, after: View) -> Iterator[Breach]:
 
 def _leaf(before: View, after: View, tail: Tail | None) -> Iterator[Breach]:
     leaf = before.branch.leaf.uuid if before.branch.leaf else ""
-    if tail is not None and tail.form == "user":
+    if tail is not None and tail.form == "user" and tail.before < 0:
         leaf = tail.uuid
     found = after.branch.leaf.uuid if after.branch.leaf else ""
     if leaf != found:

@@ -111,9 +111,10 @@ Form = Literal["attachment", "user"]
 
 
 class Tail(Struct, frozen=True, gc=False):
-    """A record that is appended: the text that the view then ends with, its form, uuid and line.
+    """A record that is added behind the last answer: its text, form, uuid and line.
 
-    replaced: where the records begin that say the same no more. Without all of these actions it isn't appended.
+    replaced: where the records begin that say the same no more. Without all of these actions it isn't added.
+    before: where the record begins that it is put in front of, as its parent; -1 for the end of the file.
     """
 
     text: str
@@ -121,6 +122,7 @@ class Tail(Struct, frozen=True, gc=False):
     uuid: str
     line: bytes
     replaced: frozenset[int] = frozenset()
+    before: int = -1
 
 
 @dataclass(slots=True)

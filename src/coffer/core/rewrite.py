@@ -160,6 +160,8 @@ def rewrite(transcript: Transcript, plan: Plan) -> Rewrite:
         for record in transcript.records
         if record.parent in removed and record.start not in drops and record.type in (*CHAINED, "progress")
     }
+    if plan.tail is not None and plan.tail.before >= 0:
+        relinked[plan.tail.before] = plan.tail.uuid
     return Rewrite(drops, plan.edits(), relinked, removed)
 
 

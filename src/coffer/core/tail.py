@@ -8,9 +8,10 @@ answer of its own behind it. Older copies go, or fall silent where a client may 
 
 from __future__ import annotations
 
+import itertools
 import json
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,11 +40,11 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to stand at the end. behind: the bytes of the branch's last record, which it is put behind."""
+    """What is to stand at the end, and the lines of records by where they begin."""
 
     text: str
     form: Form
-    behind: bytes
+    fetch: Callable[[Record], bytes]
 
 
 def with_tail(plan: Plan, view: View, wish: Wish, copies: Sequence[Copy], nameable: Collection[str]) -> Plan:
@@ -52,7 +53,7 @@ def with_tail(plan: Plan, view: View, wish: Wish, copies: Sequence[Copy], nameab
     A plan that changes nothing stays as it is. copies: in the view's order. Where the text stands at the end already,
     only other copies go.
     """
-    if plan.is_empty or not wish.text or not _ends_with_an_answer(view):
+    if plan.is_empty or not wish.text:
         return plan
     stays = copies[-1:] if _stands_at_the_end(view, copies, wish) else []
     old = [copy for copy in copies if copy not in stays]
@@ -60,32 +61,44 @@ def with_tail(plan: Plan, view: View, wish: Wish, copies: Sequence[Copy], nameab
     replaced = frozenset(copy.record.start for copy in old)
     kept = [item for item in plan.actions if item.action.record.start not in replaced]
     goes = [Proposed(STRATEGY, _gone(copy, nameable, 0.0 if copy is moved else copy.tokens)) for copy in old]
-    tail = None
-    if not stays:
-        name, line = record_of(view.branch.records[-1], wish)
-        tail = Tail(wish.text, wish.form, name, line, replaced)
-    return Plan([*kept, *goes], plan.left_out, plan.limited, tail)
+    found = Plan([*kept, *goes], plan.left_out, plan.limited)
+    if stays:
+        return found
+    place = _place(view, found.dropped())
+    if place is None:
+        return plan
+    last, following = place
+    name, line = record_of(last, wish)
+    found.wanted = Tail(
+        wish.text, wish.form, name, line, replaced, following.start if following is not None else -1
+    )
+    return found
 
 
-def _ends_with_an_answer(view: View) -> bool:
-    """Else the client repairs the end of the branch, and a record there would change how (docs/formats.md)."""
-    last = next(
-        (record for record in reversed(view.branch.records) if record.type in ("user", "assistant")), None
-    )
-    return (
-        last is not None
-        and last is view.branch.leaf
-        and last.type == "assistant"
-        and not any(block.kind == "tool_use" for block in last.blocks)
-    )
+def _place(view: View, dropped: Collection[int]) -> tuple[Record, Record | None] | None:
+    """The record that the rules are put behind, and the one that then hangs on them; None where nothing was answered.
+
+    Right behind the last answer: what a person said since, `/exit` and its farewell above all, stays the end. At the
+    end of words that wait for an answer the client takes an attachment for a turn that was cut.
+    """
+    records = [record for record in view.branch.records if record.start not in dropped]
+    answers = [at for at, record in enumerate(records) if record.type == "assistant"]
+    if not answers or any(block.kind == "tool_use" for block in records[answers[-1]].blocks):
+        return None
+    since = [at for at in range(answers[-1] + 1, len(records)) if records[at].type == "user"]
+    if any(records[at].returned for at in since):
+        return None
+    return (records[since[0] - 1], records[since[0]]) if since else (records[-1], None)
 
 
 def _stands_at_the_end(view: View, copies: Sequence[Copy], wish: Wish) -> bool:
+    """Whether the newest copy says this, in this form, behind the last answer."""
     if not copies or copies[-1].text != wish.text:
         return False
     record = copies[-1].record
     same = isinstance(record.detail, Attached) if wish.form == "attachment" else record.type == "user"
-    return same and record is view.branch.records[-1]
+    since = itertools.takewhile(lambda one: one.type != "assistant", reversed(view.branch.records))
+    return same and any(one is record for one in since)
 
 
 def _gone(copy: Copy, nameable: Collection[str], tokens: float) -> Drop | Silence | Stub:
@@ -101,7 +114,7 @@ def record_of(last: Record, wish: Wish) -> tuple[str, bytes]:
 
     What the client writes into each record is taken from the line of `last`. The same input gives the same record.
     """
-    said = _said(wish.behind)
+    said = _said(wish.fetch(last))
     name = str(uuid.uuid5(_NAMESPACE, f"{last.uuid} {wish.form} {wish.text}"))
     record: dict[str, Any] = {"parentUuid": last.uuid, "isSidechain": False}
     if wish.form == "attachment":

@@ -257,12 +257,14 @@ def _plan_breaches(proposal: Proposal) -> list[Breach]:
 def _write(proposal: Proposal, file: IO[bytes]) -> Written:
     """Write the new bytes: stretches that nothing happens to are copied as they are."""
     work = rewrite(proposal.session.transcript, proposal.plan)
-    out = _Out(file)
+    out, tail = _Out(file), proposal.plan.tail
     source, position = _Hashed(proposal.session.source.read), 0
     size = proposal.session.source.size
     with refusals(proposal.ticket.path):
         for record in _touched(proposal.session.transcript.records, work):
             out.copy(source.read, position, record.start)
+            if tail is not None and record.start == tail.before:
+                out.put(tail.line + b"\n")
             new = work.line(record, source.read(record.start, record.end))
             position = record.end
             if new is None:
@@ -274,8 +276,8 @@ def _write(proposal: Proposal, file: IO[bytes]) -> Written:
         out.copy(source.read, position, size)
         if not out.ends_with_newline:
             out.put(b"\n")
-        if proposal.plan.tail is not None:
-            out.put(proposal.plan.tail.line + b"\n")
+        if tail is not None and tail.before < 0:
+            out.put(tail.line + b"\n")
     return Written(out.size, out.digest.hexdigest(), source.digest.hexdigest(), work)
 
 

@@ -22,12 +22,11 @@ def at_the_end(session: Opened, looked: Scene, plan: Plan, environment: Mapping[
 
     An environment without HOME is nobody's: there are no rules in it.
     """
-    if plan.is_empty or not environment.get("HOME") or not looked.view.branch.records:
+    if plan.is_empty or not environment.get("HOME"):
         return plan
     home = Home.of(environment)
     made = bundle_for(Path(session.transcript.about.cwd or "/"), home, environment)
-    last = session.line(looked.view.branch.records[-1])
-    wish = Wish(made.text, _form(home), last)
+    wish = Wish(made.text, _form(home), session.line)
     return with_tail(plan, looked.view, wish, copies(session, looked), looked.nameable)
 
 
