@@ -160,3 +160,18 @@ def test_gives_no_rule(turn: str) -> None:
 )
 def test_a_specification_at_the_start_is_not_certain(turn: str) -> None:
     assert classify(turn, "(session start)").certainty != "certain"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Fork's checkpoints are at b8d967c\nNo matching commits found on fork's checkpoints/v1. Nothing to sync.",
+        "No issues detected in the commit.",
+        "No changes to commit",
+        "No test runner configured. Skipping.",
+    ],
+)
+def test_what_programs_say_is_missing_is_no_ban(said: str) -> None:
+    judged = classify(said, "I pushed the branch.", ["Bash"])
+    assert judged.certainty != "certain"
+    assert not word(said, "I pushed the branch.", ["Bash"], judged).text

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coffer.core.classify.decide import WORTH_A_RULE, Judged
+from coffer.core.classify.decide import NOTHING_THERE, WORTH_A_RULE, Judged
 from coffer.core.classify.spoken import hear
 from coffer.core.norms import norm
 from coffer.core.phrase_forms import DID_THAT, PASTS
@@ -125,6 +125,8 @@ def word(turn: str, before: str, tools: Sequence[str], judged: Judged) -> Worded
         why = "said at length"
     elif heard.document or not heard.text:
         why = "pasted or written by a program"
+    elif NOTHING_THERE.search(heard.text):
+        why = "reports that nothing was there"
     else:
         text, title, why = _rule(heard.text)
     scope = judged.scope or "other"

@@ -128,8 +128,10 @@ def judged(
     seen = {name[2:] for name in values if name.startswith("c:")}
     label = max(odds, key=odds.__getitem__)
     reason = _reason(seen)
+    printed = NOTHING_THERE.search(heard.text) is not None
     sure = worth >= CERTAIN_FROM and _has_the_form(heard, seen, values)
-    if (sure or worth >= _plain_from(heard, seen, values)) and _about_work(heard.text, seen):
+    plain = sure or worth >= _plain_from(heard, seen, values)
+    if plain and not printed and _about_work(heard.text, seen):
         label = max(WORTH_A_RULE, key=odds.__getitem__)
         return _worth(label, "certain", max(worth, CERTAIN_FROM), reason, heard, before)
     polite = "" if heard.document else sign(heard.text)
@@ -140,6 +142,14 @@ def judged(
     if label in WORTH_A_RULE:
         return _worth(label, certainty, worth, reason, heard, before)
     return Judged(label, None, certainty, odds[label], reason, None)
+
+
+NOTHING_THERE = re.compile(
+    r"(?:^|[.!?\n]\s*)(?:no|0) (?:[\w./-]+ ){1,4}(?:found|detected|available|returned|matched|present|changed|specified"
+    r"|configured|provided|remaining|left|exists?|to (?:sync|commit|push|show|do))\b",
+    re.IGNORECASE,
+)
+"""What programs print: "No matching commits found". It has the form of a ban and forbids nothing."""
 
 
 def _worth(  # noqa: PLR0913  (the fields of what it makes)
