@@ -57,6 +57,7 @@ def test_one_session_by_path(bare: Machine, desktop: Desktop, tmp_path: Path) ->
     assert bare.run("digest", "learn", "nosuch").code == 3
     assert bare.run("digest", "learn").code == 2
     missing = bare.run("digest", "learn", str(tmp_path / "no.jsonl"), "--dry-run")
+    assert (missing.code, missing.out) == (5, "")
     assert "no.jsonl" in missing.err
 
 
@@ -179,6 +180,23 @@ def test_an_untrusted_digest_yields_nothing(bare: Machine) -> None:
         "No Co-Authored" in bare.alone("digest", "show").out
         or "Co-Authored" in bare.alone("digest", "show").out
     )
+
+
+def test_a_folder_with_a_line_feed_writes_no_line_of_its_own(bare: Machine, desktop: Desktop) -> None:
+    bare.folder = desktop.project("ti\n  R009  hard  de")
+    bare.alone("digest", "add", "Do not rebase.", "--yes")
+    for words in (("show",), ("why", "R001")):
+        said = bare.alone("digest", *words).out
+        assert "Do not rebase." in said
+        assert not [line for line in said.splitlines() if line.startswith("  R009")]
+
+
+@pytest.mark.usefixtures("desktop")
+def test_a_rule_that_no_turn_stands_behind_shows_no_confidence(bare: Machine) -> None:
+    bare.alone("digest", "add", "Do not rebase.", "--yes")
+    said = bare.alone("digest", "why", "R001").out
+    assert "1 correction\n" in said
+    assert "confidence" not in said
 
 
 @pytest.mark.usefixtures("desktop")

@@ -120,6 +120,14 @@ def test_under_an_agent_yes_is_a_proposal(bare: Machine, variable: str, agent: s
     assert len(proposed(bare)) == 1, "asking twice is asking once"
 
 
+def test_what_an_agent_asked_for_is_decided_with_the_person_s_own_yes(bare: Machine) -> None:
+    project(bare, GIT)
+    bare.alone("trust", "--yes", AI_AGENT="1")
+    assert len(proposed(bare)) == 1
+    assert bare.alone("trust", "--yes").code == 0
+    assert proposed(bare) == []
+
+
 def test_under_an_agent_also_a_terminal_is_no_person(bare: Machine) -> None:
     project(bare, GIT)
     done = bare.alone("trust", keys="y\n", TERM="xterm", CLAUDECODE="1")

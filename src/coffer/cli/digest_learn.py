@@ -15,7 +15,7 @@ from coffer.cli.counter import Counter, json_option
 from coffer.cli.session import World, complete_sessions
 from coffer.core.rule_record import change_as_json
 from coffer.disk.sessions import ARCHIVED, MAIN, Found, find_sessions
-from coffer.errors import OnlyThePerson
+from coffer.errors import OnlyThePerson, TranscriptMissing
 from coffer.store.evidence import clean
 from coffer.work.ask import Asker
 from coffer.work.find import find
@@ -87,11 +87,11 @@ def _only_by_person(counter: Counter) -> None:
 
 
 def _handed(path: Path) -> Found:
-    """A file that lies where no agent keeps its sessions."""
+    """A file that lies where no agent keeps its sessions. Raises TranscriptMissing."""
     try:
         status = path.stat()
-    except OSError:
-        return Found("", path.stem, path, MAIN, 0, 0.0)  # reading it says what is wrong
+    except (OSError, ValueError) as error:
+        raise TranscriptMissing(str(path)) from error
     return Found("", path.stem, path, MAIN, status.st_size, status.st_mtime)
 
 
@@ -137,11 +137,11 @@ def _draw(learned: Learned, looked_at: int, *, dry_run: bool, turns: bool) -> No
     for path, changes in learned.changes.items():
         if not changes:
             continue
-        click.echo(plain.visible(f"\n{path}{' (nothing is written)' if dry_run else ''}"))
+        click.echo(f"\n{plain.visible_path(path)}{' (nothing is written)' if dry_run else ''}")
         for change in changes[:_MOST_SHOWN]:
             rule = change.after or change.before
-            said = f"  {change.kind} {change.rule}: {rule.text if rule else ''} ({change.why})"
-            click.echo(plain.visible_line(said))
+            said = f"{change.kind} {change.rule}: {rule.text if rule else ''} ({change.why})"
+            click.echo(f"  {plain.visible_line(said)}")
         if len(changes) > _MOST_SHOWN:
             click.echo(f"and {len(changes) - _MOST_SHOWN} more (--json has them all)")
     for problem in learned.problems:

@@ -66,7 +66,7 @@ def _draw_digest(one: dict[str, Any], cap: int, *, everything: bool) -> None:
     from coffer.cli.screen import cell, console, keep_whole, table  # noqa: PLC0415  (rich is imported when something is drawn)
 
     title = "This project" if one["where"] == "project" else "All your projects"
-    click.echo(plain.visible(f"{title}: {one['path']}"))
+    click.echo(f"{title}: {plain.visible_path(one['path'])}")
     if "problem" in one:
         click.echo(plain.visible(f"  {one['problem']}"))
         return
@@ -75,7 +75,8 @@ def _draw_digest(one: dict[str, Any], cap: int, *, everything: bool) -> None:
     if not shown:
         click.echo("  no rules yet" if not one["exists"] else "  no rules")
     else:
-        click.echo(f"  {active} active of at most {cap}, {len(one['rules']) - active} others")
+        others = len(one["rules"]) - active
+        click.echo(f"  {active} active of at most {cap}, {others} other{'' if others == 1 else 's'}")
         rows = table(
             "", "rule", "state", "imp.", "conf.", "turns", "last seen", "", right=("imp.", "conf.", "turns")
         )
@@ -126,11 +127,13 @@ def why(rule: str, as_machine: bool) -> None:
     about = found["rule"]
     click.echo(plain.visible(f"{about['id']} {about['title']}\n  {about['text']}"))
     sure = f"{about['confidence']:.2f} (active from {found['threshold']} and {found['promote_at']} corrections on)"
-    click.echo(
-        f"  {about['state']}, {about['priority']}, importance {about['importance']}, "
-        f"{about['corrections']} corrections, confidence {sure}"
-    )
-    click.echo(plain.visible(f"  {about['source'] or 'written by hand'}, in {found['path']}"))
+    times = f"{about['corrections']} correction{'' if about['corrections'] == 1 else 's'}"
+    proof = f", confidence {sure}" if found["turns"] else ""
+    click.echo(f"  {about['state']}, {about['priority']}, importance {about['importance']}, {times}{proof}")
+    if about["state"] == "active" and not about["trusted"]:
+        click.echo("  not delivered: its text is not trusted yet; `coffer trust` shows it")
+    source = about["source"] or "written by hand"
+    click.echo(f"  {plain.visible_line(source)}, in {plain.visible_path(found['path'])}")
     if about["superseded"]:
         click.echo(plain.visible(f"  superseded by {about['superseded']}"))
     click.echo("\nTurns behind it:" if found["turns"] else "\nNo turn stands behind it.")

@@ -26,6 +26,11 @@ def visible_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
+def visible_path(path: str) -> str:
+    """A path as it is, on one line: a folder's name may hold a line feed, and must not write lines of its own."""
+    return visible(path).replace("\n", chr(_CONTROL_PICTURES + 10)).replace("\t", chr(_CONTROL_PICTURES + 9))
+
+
 def _shown(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < _SPACE:

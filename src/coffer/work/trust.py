@@ -131,7 +131,10 @@ def _change(  # noqa: PLR0913  (what a receipt says)
     gone: Iterable[str] | None,
     now: datetime | None,
 ) -> Receipt:
-    """Forget these texts (None: all of the digest), let those be known, and leave a receipt of both."""
+    """Forget these texts (None: all of the digest), let those be known, and leave a receipt of both.
+
+    What an agent had asked for is decided with it.
+    """
     receipt = begun(KIND, "", "", path, now)
     with refusals(home.root), database(home) as connection:
         forgotten = trust.forget(connection, str(path), gone)
@@ -139,6 +142,9 @@ def _change(  # noqa: PLR0913  (what a receipt says)
         trust.grant_keys(connection, str(path), texts, now)
         receipt.status = DONE
         receipt.data = {"verb": verb, "digest": str(path), "texts": texts, "forgotten": forgotten}
+        for one in proposals.open_proposals(connection):
+            if (one.verb, one.digest) == (verb, str(path)):
+                proposals.close(connection, one.id, "accepted")
         save(connection, receipt)
     return receipt
 

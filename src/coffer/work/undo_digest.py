@@ -36,7 +36,7 @@ def undo_digest(receipt: Receipt, home: Home, now: datetime | None = None) -> Re
     now = now or datetime.now(UTC)
     path = Path(receipt.path)
     done = begun("undo", receipt.agent, receipt.session, path, now)
-    done.data["undoes"] = receipt.id
+    done.data |= {"undoes": receipt.id, "left": []}
     recover(path, home)
     with refusals(home.root):
         home.make(home.locks)
