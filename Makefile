@@ -31,10 +31,11 @@ lab: .venv/dev.stamp
 bench: .venv/dev.stamp
 	$(BIN)/python -m bench
 
-# How good the estimates are, over every transcript that is at hand; and the judges of turns and rules.
+# How good the estimates are, over every transcript that is at hand; the judges of turns and rules; a learned digest.
 quality: .venv/dev.stamp
 	$(BIN)/python -m tools.quality
 	$(BIN)/python -m tools.measure_digest
+	$(BIN)/python -m tools.corpus_digest
 
 # What prunes save, over the shared corpus; PEER=1 measures the peer on the same files. Writes docs/savings.md.
 savings: .venv/dev.stamp
