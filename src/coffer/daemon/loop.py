@@ -35,6 +35,8 @@ from coffer.work.held import child_file
 _LOG = logging.getLogger("coffer.daemon")
 RESCAN_SECONDS = 60.0
 """Between looks at all transcripts: what the system did not tell of is found then."""
+FIRST_SECONDS = 5.0
+"""Between looks for a folder that is not there yet, so that nothing can tell of what comes into it."""
 AFTER_EVENT = {
     "SessionStart": (1.0,),
     "UserPromptSubmit": (0.2, 1.0, 3.0),
@@ -76,7 +78,6 @@ class Loop:
         self._places = {Places.of(environment): dict(environment)}
         self._looks: dict[Path, Look] = {}
         self._looked, self._due, self._publish, self._sent = (asyncio.Event() for _ in range(4))
-        self._rescan = asyncio.Event()
         self._spool = asyncio.Event()
         self._force = False
         self._seen: dict[Path, tuple[int, float]] = {}
@@ -197,7 +198,7 @@ class Loop:
         for one in self.answers.world.recent:
             self._open(one, Places.of(self._environment))
         self.watch.begin(self._home, self._environment, self._places)
-        for event in (self._spool, self._rescan, self._publish):
+        for event in (self._spool, self._publish):
             event.set()
         self._force = True
         async with asyncio.TaskGroup() as group:
@@ -366,17 +367,17 @@ class Loop:
         """Look at everything once in a while: the guarantee where events and watches are not."""
         while True:
             try:
-                async with asyncio.timeout(RESCAN_SECONDS):
-                    await self._rescan.wait()
-            except TimeoutError:
-                pass
-            self._rescan.clear()
-            try:
                 await self._sweep()
             except (CofferError, OSError) as error:
                 _LOG.warning("not all sessions can be looked at: %s", error)
             self._spool.set()
             self._publish.set()
+            until = time.monotonic() + RESCAN_SECONDS
+            while time.monotonic() < until:
+                missing = self.watch.missing()
+                await asyncio.sleep(FIRST_SECONDS if missing else RESCAN_SECONDS)
+                if missing != self.watch.missing():  # an agent's very first session makes the folder
+                    break
 
     async def _sweep(self) -> None:
         found = await self.chores.run(self.chores.sessions, list(self._places))

@@ -98,6 +98,7 @@ async def _live(home: Home, environment: Mapping[str, str], listener: socket.soc
     from coffer.daemon.server import Server  # noqa: PLC0415
     from coffer.daemon.state import Ears  # noqa: PLC0415
     from coffer.daemon.worker import Worker  # noqa: PLC0415
+    from coffer.mcp.listen import mcp_service  # noqa: PLC0415
 
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -112,6 +113,7 @@ async def _live(home: Home, environment: Mapping[str, str], listener: socket.soc
         servers.append((Server(Gate(app, known.port, known.token)), second))
     ready = [asyncio.Event() for _ in servers]
     async with asyncio.TaskGroup() as group:
+        pipes = group.create_task(mcp_service(home, environment))
         for (server, bound), event in zip(servers, ready, strict=True):
             group.create_task(server.over(bound, event))
         for event in ready:
@@ -119,6 +121,7 @@ async def _live(home: Home, environment: Mapping[str, str], listener: socket.soc
         life.announce(home, known)
         report(life.READY)
         await loop.run(stopping)
+        pipes.cancel()
         for server, _ in servers:
             server.end()
     await loop.close()

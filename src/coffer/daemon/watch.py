@@ -53,6 +53,15 @@ class Watch:
         below = {root for each in self._places for agent in _AGENTS for root in self.real_roots(agent, each)}
         self._sessions.renew({path for path in (*below, self._spool) if path.is_dir()})
 
+    def missing(self) -> int:
+        """How many folders of transcripts are not there."""
+        return sum(
+            not root.is_dir()
+            for each in self._places
+            for agent in _AGENTS
+            for root in self.real_roots(agent, each)
+        )
+
     def digests_of(self, projects: Iterable[Path]) -> None:
         """Watch the digests of these projects too, and lanes and the person's own."""
         self._projects |= set(projects)
