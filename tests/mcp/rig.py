@@ -71,9 +71,10 @@ class Rig:
         words = b"\0".join(word.encode() for word in ("/bin/sh", "-c", shell))
         (self.home.root / "bin" / "daemon-command").write_bytes(words)
 
-    def startable(self) -> None:
-        """Let pipes start the real server; its pid is kept, since it is nobody's child."""
-        self.command(f"echo $$ >> {shlex.quote(str(self.pid_file))}; exec {shlex.join(SERVER)}")
+    def startable(self, module: str = "coffer.mcp.run") -> None:
+        """Let pipes start the server, or the whole daemon; its pid is kept, since it is nobody's child."""
+        words = shlex.join([str(PYTHON), "-P", "-m", module])
+        self.command(f"echo $$ >> {shlex.quote(str(self.pid_file))}; exec {words}")
 
     def limit(self, name: str, value: float) -> None:
         """Give the installed script another limit."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.mcp.rig import OPENING, Rig, said, wait_until
+from tests.mcp.rig import LONG, OPENING, Rig, said, wait_until
 
 TOOLS = ["propose_rule", "restore"]
 
@@ -103,6 +103,17 @@ def test_a_daemon_killed_in_mid_call_fails_the_call_and_the_next_one_gets_a_new_
         assert [tool["name"] for tool in client.answer(listed)["result"]["tools"]] == TOOLS
         assert "Only content" in client.call("restore", id="abcdef")[0]
         assert client.end() == (0, b"", b"")
+
+
+def test_the_whole_daemon_serves_pipes_and_puts_their_socket_away(rig: Rig, tide: Path) -> None:
+    rig.startable("coffer.daemon.run")
+    with rig.pipe(tide) as client:
+        assert client.open() == TOOLS
+        assert "Only content" in client.call("restore", id="abcdef")[0]
+        (pid,) = rig.started()
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not (rig.home.root / "mcp.sock").exists())
+        assert client.ask("ping")["result"] == {}
 
 
 def test_an_idle_session_outlives_its_daemons(rig: Rig, tide: Path) -> None:
@@ -260,6 +271,22 @@ def test_a_client_that_died_ends_its_pipe(rig: Rig, tide: Path) -> None:
             if client.process.poll() is not None:
                 break
         assert client.process.wait(10) == 0
+
+
+def test_clients_that_are_killed_in_mid_call_leave_no_trace_in_the_log(rig: Rig, tide: Path) -> None:
+    server = rig.serve()
+    for _ in range(5):
+        with rig.pipe(tide) as client:
+            client.open()
+            for _ in range(50):
+                client.send("tools/call", {"name": "restore", "arguments": {"id": "abcdef"}})
+    with rig.pipe(tide) as client:
+        client.open()
+        assert client.call("restore", id="abcdef")[1]
+    server.terminate()
+    assert server.wait(LONG) == 0
+    assert "Traceback" not in rig.log
+    assert not (rig.home.root / "mcp.sock").exists()
 
 
 def test_a_child_of_coffers_own_gets_no_tools(rig: Rig, tide: Path) -> None:

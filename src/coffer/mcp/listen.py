@@ -26,20 +26,29 @@ MOST = 64
 """Pipes at a time. One more waits in front of the door, and answers what it can by itself."""
 INTRODUCTION = 5.0
 """Seconds for a pipe's first line."""
+FIRST = 2.0
+"""Seconds for what a starting daemon has to do at once; then it looks whether pipes know what to answer."""
 _BACKLOG = 100
 log = logging.getLogger(__name__)
 
 
 async def mcp_service(home: Home, environment: Mapping[str, str]) -> None:
-    """Serve MCP until cancelled; what the daemon runs as one task. Raises OSError where the socket can't be made."""
+    """Serve MCP until cancelled; what the daemon runs as one task. Never the reason why a daemon ends."""
     user = Path(environment.get("HOME") or Path.home())
     house = House(home, user, lambda: datetime.now(UTC))
-    refreshing = asyncio.create_task(hello.refresh(home))
+    refreshing = asyncio.create_task(_refresh(home))
     try:
         await serve(house)
+    except OSError as error:
+        log.error("no MCP: %s can't be listened on: %s", home.root / SOCKET, error.strerror)  # noqa: TRY400
     finally:
         refreshing.cancel()
         await asyncio.gather(refreshing, return_exceptions=True)
+
+
+async def _refresh(home: Home) -> None:
+    await asyncio.sleep(FIRST)
+    await hello.refresh(home)
 
 
 async def serve(house: House, ready: Callable[[], None] = lambda: None) -> None:
