@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,9 +19,23 @@ from bench import peer
 from bench.files import STORE, fresh_copy, made, placed
 from bench.measure import Command, in_turns
 from bench.results import Result, draw, write
-from bench.rows import COFFER, FILE, FLOOR_TIMES, FLOORS, HOOK, PEER, PYTHON, ROWS, Row
+from bench.rows import (
+    COFFER,
+    COLD_PIPE,
+    FILE,
+    FLOOR_TIMES,
+    FLOORS,
+    HOOK,
+    PEER,
+    PIPE,
+    PYTHON,
+    ROWS,
+    Row,
+)
+from coffer.mcp import hello
 from coffer.store.home import Home
 from coffer.work.hook_files import write_hook
+from coffer.work.mcp_files import write_mcp
 
 BUNDLE_BYTES = 9_500
 HOOK_STDIN = {
@@ -32,6 +47,23 @@ HOOK_STDIN = {
     "model": "claude-opus-4-8[1m]",
 }
 """What the measured hook is told; it costs the same whatever the transcript's size, which it never opens."""
+
+MCP_STDIN: tuple[dict[str, object], ...] = (
+    {
+        "id": 0,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "bench", "version": "1"},
+        },
+    },
+    {"method": "notifications/initialized"},
+    {"id": 1, "method": "tools/list"},
+    {"id": 2, "method": "tools/call", "params": {"name": "restore", "arguments": {"id": "abcdef"}}},
+)
+"""What a client says; the measured pipes are told all but the call."""
+STDIN = {HOOK: "hook-stdin.json", PIPE: "mcp-stdin.jsonl", COLD_PIPE: "mcp-stdin.jsonl"}
 
 
 class Bench:
@@ -60,8 +92,8 @@ class Bench:
             if row.changes:
                 place = self.home / ".claude" / "projects" / f"-home-dev-{program}" / place.name
                 prepare = partial(fresh_copy, path, place, self.home)
-        if row.program == HOOK:
-            stdin = self.home / "hook-stdin.json"
+        if row.program in STDIN and program == row.program:
+            stdin = self.home / STDIN[row.program]
         filled = tuple(str(place) if argument == FILE else argument for argument in arguments)
         exits = row.exits if program == row.program else (0,)
         return Command((self.programs[program], *filled), environment, self.home, exits, prepare, stdin)
@@ -100,6 +132,37 @@ class Bench:
             finally:
                 answerer.kill()
 
+    @contextmanager
+    def piped(self) -> Iterator[None]:
+        """Install the pipe in two homes, with MCP's part of the daemon for one of them while the block runs."""
+        warm, cold = Home(self.home / "warm"), Home(self.home / "cold")
+        for name, home in ((PIPE, warm), (COLD_PIPE, cold)):
+            write_mcp(home, Path(sys.executable))
+            hello.write(home)
+            (home.root / "bin" / "daemon-command").write_bytes(b"/bin/true")
+            self.programs[name] = str(home.root / "bin" / "coffer-mcp")
+        lines = [json.dumps({"jsonrpc": "2.0", **said}) + "\n" for said in MCP_STDIN]
+        (self.home / STDIN[PIPE]).write_text("".join(lines[:-1]))
+        environment = self.environment | {"COFFER_HOME": str(warm.root)}
+        words = [sys.executable, "-P", "-m", "coffer.mcp.run"]
+        with subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL) as server:
+            try:
+                while not (warm.root / "mcp.sock").exists():
+                    time.sleep(0.05)
+                first = [self.programs[PIPE], "claude"]  # a call is answered when the SDK is imported
+                with subprocess.Popen(
+                    first, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                ) as pipe:
+                    assert pipe.stdin is not None
+                    assert pipe.stdout is not None
+                    pipe.stdin.writelines(lines)
+                    pipe.stdin.flush()
+                    for _ in range(3):
+                        pipe.stdout.readline()
+                yield
+            finally:
+                server.kill()
+
     def floors(self) -> dict[str, float]:
         """The floors, in a process of their own."""
         script = Path(__file__).with_name("floors.py")
@@ -117,7 +180,7 @@ def main() -> None:
         bench = Bench(Path(folder), with_peer=with_peer)
         console = Console(stderr=True)
         results = []
-        with bench.hooked():
+        with bench.hooked(), bench.piped():
             for row in ROWS:
                 console.print(f"measuring: {row.name}")
                 results.append(bench.measured(row))

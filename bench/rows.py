@@ -14,6 +14,10 @@ PYTHON = "python"
 PEER = "peer"
 HOOK = "hook"
 """The installed hook, with a daemon that answers."""
+PIPE = "pipe"
+"""The installed pipe for MCP, with a daemon that has served one before."""
+COLD_PIPE = "cold pipe"
+"""The same, with none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +25,9 @@ class Row:
     """One command of Coffer and what it is compared with.
 
     against: a program (PYTHON or PEER) and its arguments. faster: how many times less CPU than it Coffer must
-    take; slower: how many times its CPU Coffer may take. peak: MB that Coffer may use. changes: the command
-    writes, so each run gets a copy. exits: codes that count as done. needs: a command that must exist.
-    program: COFFER or HOOK.
+    take; slower: how many times its CPU Coffer may take. peak: MB that Coffer may use. wall: seconds that it may
+    take. changes: the command writes, so each run gets a copy. exits: codes that count as done. needs: a command
+    that must exist. program: COFFER, HOOK, PIPE or COLD_PIPE.
     """
 
     name: str
@@ -33,6 +37,7 @@ class Row:
     faster: float | None = None
     slower: float | None = None
     peak: float | None = None
+    wall: float | None = None
     times: int = 5
     changes: bool = False
     exits: tuple[int, ...] = (0,)
@@ -56,6 +61,8 @@ ROWS = (
         times=40,
         program=HOOK,
     ),
+    Row("MCP ready, daemon up", ("claude",), wall=0.1, times=20, program=PIPE),
+    Row("MCP ready, no daemon", ("claude",), wall=0.8, times=20, program=COLD_PIPE),
     Row("show, 1 MB", _SHOW, Wanted(1), _DIAGNOSE),
     Row("show, 10 MB", _SHOW, Wanted(10), _DIAGNOSE),
     Row("show, 50 MB", _SHOW, Wanted(50), _DIAGNOSE, faster=10.0, peak=100.0, times=7),
