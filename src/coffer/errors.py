@@ -275,6 +275,18 @@ class ChangedSince(CofferError):
         )
 
 
+class RulesChangedSince(CofferError):
+    """A digest in which every rule that a receipt changed was changed again since."""
+
+    exit_code = 20
+
+    def __init__(self, path: str, receipt: str) -> None:
+        super().__init__(
+            f"Every rule of {path} that receipt {receipt} changed was changed again since, or is gone: undoing would "
+            "lose that. Nothing was written. Undo what came later first; `coffer receipts` lists it."
+        )
+
+
 class DigestElsewhere(CofferError):
     """A digest behind a link that leads out of its project, or out of the home folder."""
 

@@ -242,3 +242,14 @@ def test_completion_knows_the_rules(bare: Machine) -> None:
 def test_reading_makes_nothing(bare: Machine) -> None:
     for words in (("show",), ("show", "--effective"), ("inbox",), ("inbox", "--json"), ("why", "R001")):
         bare.run("digest", *words)  # `run` fails if anything below the home changed
+
+
+@pytest.mark.usefixtures("desktop")
+def test_what_a_session_is_given_says_why_a_file_gives_nothing(bare: Machine) -> None:
+    path = bare.folder / ".cozempic" / "behavioral-digest.md"
+    path.parent.mkdir()
+    path.write_text("# Behavioral Digest\n\n### [R001] lost\n**Rule**: x\n")
+    said = bare.run("digest", "show", "--effective").out
+    assert "given 0 rules" in said
+    assert "No rule comes from there: " in said
+    assert "line 3" in said

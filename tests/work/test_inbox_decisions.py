@@ -144,3 +144,12 @@ def test_a_turn_that_was_worth_nothing_keeps_its_words_once_it_is_worth_somethin
         keep_turns(connection, [replace(nothing, state="noticed", text="late")])
         (kept,) = [turn for turn in turns(connection, "counted") if turn.id == "n"]
     assert kept.text == ASKS
+
+
+def test_what_was_said_outside_of_a_project_gets_no_rule_of_one(desktop: Desktop, tide: Path) -> None:
+    desktop.session(desktop.root, [ASKS], "a")
+    desktop.learn()
+    (item,) = desktop.inbox(tide).items()
+    with pytest.raises(NothingToChange, match="outside of any project"):
+        desktop.inbox(tide).accept(item.id, "Do not mock the database.", where="project")
+    assert (desktop.rules(tide), desktop.rules(None)) == ((), ())

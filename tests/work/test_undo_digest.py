@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coffer.errors import ReceiptNotFound
+from coffer.errors import ReceiptNotFound, RulesChangedSince
 from coffer.store.db import FAILED, PREPARED, database, save
 from coffer.work import undo_digest as undo_digest_module
 from coffer.work.receipts import to_undo
@@ -106,3 +106,13 @@ def test_into_a_file_that_was_deleted(desktop: Desktop, tide: Path) -> None:
     assert text.startswith("# Behavioral Digest\n<!-- cozempic: behavioral-digest v1 -->\n")
     assert f"<!-- project: {tide} -->" in text
     assert [rule.text for rule in desktop.rules(tide)] == ["Do not rebase."]
+
+
+def test_older_ones_after_newer_ones(desktop: Desktop, tide: Path) -> None:
+    first = desktop.desk(tide).add("Do not rebase.")
+    second = desktop.desk(tide).promote("R001", hard=True)
+    with pytest.raises(RulesChangedSince, match="Undo what came later first"):
+        undo_any(first.receipt, desktop.home, desktop.places)
+    undo_any(second.receipt, desktop.home, desktop.places)
+    undo_any(first.receipt, desktop.home, desktop.places)
+    assert not digest_of(tide).exists()

@@ -42,7 +42,8 @@ def _effective(counter: Counter, *, as_machine: bool) -> None:
         return
     from coffer.cli.screen import cell, console, table  # noqa: PLC0415  (rich is imported when something is drawn)
 
-    click.echo(f"A session here is given {len(found['rules'])} rules.")
+    count = len(found["rules"])
+    click.echo(f"A session here is given {count} rule{'' if count == 1 else 's'}.")
     if found["rules"]:
         rows = table("", "rule", "", "from", "")
         for rule in found["rules"]:
@@ -56,6 +57,8 @@ def _effective(counter: Counter, *, as_machine: bool) -> None:
         for rule in found["left_out"]:
             name = f"{rule['id']} " if rule["id"] else ""
             click.echo(plain.visible(f"  {name}{rule['text']}: {rule['reason']}".rstrip(": ")))
+    for problem in found["problems"]:
+        click.echo(f"\nNo rule comes from there: {plain.visible(problem['reason'])}")
 
 
 def _place(path: str, found: dict[str, Any]) -> str:

@@ -262,6 +262,10 @@ class Inbox:
         said = text or item.rule
         if not said:
             raise WordingMissing(item.id)
+        if where == "project" and not turn.project:
+            raise NothingToChange(
+                "It was said outside of any project, so its rule can only be for all of them."
+            )
         project = "" if (where or item.where) == "user" else turn.project
         desk = Desk(self.desk.shelf, project)
         beside = clean_wording(worded) if worded and not text else _beside(turn, said)

@@ -17,7 +17,7 @@ from coffer.core.rule_record import rule_from
 from coffer.disk import digest_file
 from coffer.disk.digest_file import Loaded
 from coffer.disk.replace import locked, refusals
-from coffer.errors import ChangedSince, DigestBroken, ReceiptNotFound
+from coffer.errors import DigestBroken, ReceiptNotFound, RulesChangedSince
 from coffer.store import trust
 from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save
 from coffer.store.db import receipt as kept_receipt
@@ -30,8 +30,8 @@ def undo_digest(receipt: Receipt, home: Home, now: datetime | None = None) -> Re
     """Take back what a receipt of kind `digest` says; the receipt of the undo.
 
     Its data: left: ids of rules that were changed since and stay, with all that was counted for them. Raises
-    ReceiptNotFound where another process has undone it meanwhile, ChangedSince where all of its rules were changed,
-    DigestBroken, FileMoved, Busy, WriteFailed; then nothing changed.
+    ReceiptNotFound where another process has undone it meanwhile, RulesChangedSince where all of its rules were
+    changed, DigestBroken, FileMoved, Busy, WriteFailed; then nothing changed.
     """
     now = now or datetime.now(UTC)
     path = Path(receipt.path)
@@ -122,7 +122,7 @@ def _rule_by_rule(
     changes = receipt.data["changes"]
     left = [change for change in reversed(changes) if not _taken_back(rules, change)]
     if len(left) == len(changes):
-        raise ChangedSince(str(path), receipt.data["backup"] or "nowhere: the file was new")
+        raise RulesChangedSince(str(path), receipt.id)
     return digest.with_rules(Rules(tuple(rules), digest.rules.numbers)).stamped(now).render(), left
 
 
