@@ -146,3 +146,15 @@ def test_a_secret_that_a_person_writes_into_the_file_goes_nowhere_else(desktop: 
 def test_a_model_that_answers_with_secrets(desktop: Desktop) -> None:
     assert Asker(desktop.settings, desktop.home, desktop.environment).classify(SECRETS[0], "", ()) is None
     assert not desktop.home.root.exists()
+
+
+@pytest.mark.parametrize("kept", range(20, 44, 4))
+def test_half_a_secret_at_the_end_of_what_is_quoted(tmp_path: Path, kept: int) -> None:
+    desktop = Desktop(tmp_path)
+    tide = desktop.project("tide")
+    secret = "postgres://admin:hunter2secretpw@db.internal:5432/prod"
+    before = f"I used {secret} " + "y " * ((160 - kept) // 2)
+    desktop.session(tide, ["please don't add co-author lines to commits"], "a", before=before)
+    desktop.learn()
+    assert desktop.learn().turns == []
+    assert "hunter2" not in desktop.every_text()
