@@ -9,8 +9,11 @@ import pytest
 
 from coffer.core.events import Ordered
 from coffer.core.rule import Wording
+from coffer.disk.sessions import find_sessions
 from coffer.work import draft as draft_module
-from tests.transcripts import SESSION
+from coffer.work.ask import Asker
+from coffer.work.learn import Learning
+from tests.transcripts import SESSION, THREAD, Codex, store
 from tests.work.learning import Desktop
 
 ONE = "please don't add co-author lines to commits"
@@ -93,3 +96,24 @@ def test_what_holds_is_named_anew_only_where_a_rule_changed(desktop: Desktop) ->
     second = shelf.reach(str(tide))
     assert [rule.id for rule in second.rules.all] == ["project:R001", "user:R001"]
     assert second.where["user:R001"] == (shelf.of(""), "R001")
+
+
+def test_a_fork_that_is_learned_alone_looks_back_into_its_parent(desktop: Desktop) -> None:
+    parent, child = Codex(), Codex(clock=1_000.0)
+    parent.meta(originator="codex-tui")
+    parent.message("user", "Set it up.")
+    parent.message("assistant", "I mocked the database.")
+    base = {"thread_id": THREAD, "end_byte_offset": len(parent.data)}
+    name = THREAD.replace("a", "b")
+    child.meta(name, originator="codex-tui", forked_from_id=THREAD, history_base=base)
+    child.turn(turn_id="t9")
+    child.message("user", "why are you still doing it like that?")
+    folder = desktop.places.codex / "sessions" / "2026" / "01" / "02"
+    store(folder, parent, f"rollout-2026-01-02T03-04-05-{THREAD}")
+    path = store(folder, child, f"rollout-2026-01-02T03-05-05-{name}")
+    alone = [found for found in find_sessions(desktop.places) if found.path == path]
+    asker = Asker(desktop.settings, desktop.home, desktop.environment)
+    learning = Learning(
+        desktop.home, desktop.places, desktop.environment, desktop.settings.digest, asker, desktop.now
+    )
+    assert [turn.before for turn in learning.run(alone).turns] == ["I mocked the database."]

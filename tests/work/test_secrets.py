@@ -152,8 +152,8 @@ def test_a_model_that_answers_with_secrets(desktop: Desktop) -> None:
 def test_half_a_secret_at_the_end_of_what_is_quoted(tmp_path: Path, kept: int) -> None:
     desktop = Desktop(tmp_path)
     tide = desktop.project("tide")
-    secret = "postgres://admin:hunter2secretpw@db.internal:5432/prod"
-    before = f"I used {secret} " + "y " * ((160 - kept) // 2)
+    address = "postgres://admin:" + "hunter2secretpw" + "@db.internal:5432/prod"
+    before = f"I used {address} " + "y " * ((160 - kept) // 2)
     desktop.session(tide, ["please don't add co-author lines to commits"], "a", before=before)
     desktop.learn()
     assert desktop.learn().turns == []

@@ -20,7 +20,7 @@ from coffer.core.events import Change, DayPassed, Settings
 from coffer.core.turn import Turn
 from coffer.disk.places import Places
 from coffer.disk.replace import locked, refusals
-from coffer.disk.sessions import ARCHIVED, MAIN, Found
+from coffer.disk.sessions import ARCHIVED, MAIN, Found, find_sessions
 from coffer.errors import CofferError, FileMoved
 from coffer.store.db import Receipt, database
 from coffer.store.evidence import HeardTurn, heard_up_to, keep_offset, keep_turns, known
@@ -109,7 +109,7 @@ class Learning:
     ) -> tuple[list[Turn], list[_Mark]]:
         turns: dict[str, Turn] = {}
         marks = []
-        parents = thread_paths(sessions)
+        parents = self._parents(sessions)
         for found in sessions:
             tell()
             if found.kind not in (MAIN, ARCHIVED):
@@ -133,6 +133,12 @@ class Learning:
         for name in self._known(list(turns.values())):
             del turns[name]
         return sorted(turns.values(), key=lambda turn: (turn.time, turn.id)), marks
+
+    def _parents(self, sessions: Sequence[Found]) -> dict[str, Path]:
+        """Codex threads by id, also those that are not learned from: a fork looks back into its parent's file."""
+        if not any(found.agent == "codex" for found in sessions):
+            return {}
+        return thread_paths([*find_sessions(self.places), *sessions])
 
     def _heard(self, found: Found, parents: Mapping[str, Path]) -> tuple[list[Turn], _Mark | None]:
         """The turns behind what was read before, and how far it is read now; None: nothing new."""
