@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from coffer.errors import NothingToChange, RuleRefused, TicketInvalid
 from coffer.work.propose import Said, by_words, issue, propose
+from coffer.work.undo_any import undo_any
 from tests.work.learning import Desktop
 
 TURN = "why are you still doing it like that?"
@@ -154,3 +156,15 @@ def test_what_the_person_rejected_is_proposed_by_nobody(desktop: Desktop, tide: 
     with pytest.raises(NothingToChange, match="says the person"):
         propose(ticket, RULE, desktop.shelf())
     assert desktop.rules(tide) == ()
+
+
+def test_a_proposal_for_everywhere_that_is_undone_waits_where_it_was_said(
+    desktop: Desktop, tide: Path
+) -> None:
+    path = desktop.session(tide, [TURN], "a")
+    everywhere = replace(RULE, persistence="persistent")
+    done = propose(ticket_for(desktop, tide, path), everywhere, desktop.shelf())
+    assert done.where == "user"
+    undo_any(done.receipt, desktop.home, desktop.places)
+    (item,) = desktop.inbox(tide).items()
+    assert (item.quote, item.project) == (TURN, str(tide))

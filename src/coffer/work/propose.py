@@ -16,7 +16,7 @@ from pathlib import Path
 from coffer.core.digest_text import hidden, one_line
 from coffer.core.events import Corrected
 from coffer.core.redact import redact
-from coffer.core.rule import Evidence, Persistence, Rule, Wording, title_of
+from coffer.core.rule import Persistence, Rule, Wording, title_of
 from coffer.core.similar import compare
 from coffer.core.turn import Turn, normal
 from coffer.core.wording import TRIGGERS
@@ -28,7 +28,7 @@ from coffer.store.evidence import turn as kept_turn
 from coffer.store.home import Home
 from coffer.work.desk import Done, checked, finish
 from coffer.work.draft import Draft
-from coffer.work.lesson import said_at
+from coffer.work.lesson import evidence_of_turn
 from coffer.work.shelf import Shelf
 from coffer.work.turns import hear
 
@@ -86,27 +86,36 @@ def propose(ticket: str, said: Said, shelf: Shelf) -> Done:
     _check_undecided(turn, shelf.home)
     text = checked(said.prohibition)
     project = shelf.project(turn.folder or folder)
-    piece = Evidence(
-        turn.id,
-        said_at(turn.time, shelf.now),
-        turn.session,
-        project,
-        "proposed",
-        "EXPLICIT_CORRECTION",
-        "certain",
-    )
     persistence: Persistence = "persistent" if said.persistence == "persistent" or not project else "session"
+    heard = _heard(turn, project, persistence)
+    piece = evidence_of_turn(heard, shelf.now, "certain")
     for place in dict.fromkeys((project, "")):
         same = next((rule for rule in shelf.of(place).rules.all if _says(rule, text)), None)
         if same is not None:
-            event = Corrected(piece, same.id)
-            return _done(shelf.of(place), event, turn, ticket)
+            return _done(shelf.of(place), Corrected(piece, same.id), heard, ticket)
     draft = shelf.of("" if persistence == "persistent" else project)
-    return _done(
-        draft,
-        Corrected(piece, "", _wording(text, said), proposed=True, persistence=persistence),
-        turn,
-        ticket,
+    new = Corrected(piece, "", _wording(text, said), proposed=True, persistence=persistence)
+    return _done(draft, new, heard, ticket)
+
+
+def _heard(turn: Turn, project: str, persistence: Persistence) -> HeardTurn:
+    return HeardTurn(
+        turn.id,
+        turn.agent,
+        turn.session,
+        turn.folder,
+        project,
+        turn.time,
+        "proposed",
+        "EXPLICIT_CORRECTION",
+        persistence,
+        "certain",
+        1.0,
+        "the agent in the room worded it",
+        turn.text,
+        turn.before,
+        tuple((action.tool, action.target) for action in turn.actions),
+        "counted",
     )
 
 
@@ -175,30 +184,12 @@ def _beside(text: str) -> str:
     return safe
 
 
-def _done(draft: Draft, event: Corrected, turn: Turn, ticket: str) -> Done:
+def _done(draft: Draft, event: Corrected, heard: HeardTurn, ticket: str) -> Done:
     draft.step(event)
     if not draft.changes:
         raise NothingToChange("This turn was counted before.")
-    heard = HeardTurn(
-        turn.id,
-        turn.agent,
-        turn.session,
-        turn.folder,
-        draft.project,
-        turn.time,
-        "proposed",
-        event.evidence.label,
-        event.persistence,
-        event.evidence.certainty,
-        event.evidence.weight,
-        "the agent in the room worded it",
-        turn.text,
-        turn.before,
-        tuple((action.tool, action.target) for action in turn.actions),
-        "counted",
-    )
     draft.turns.append(heard)
-    draft.states[turn.id] = "counted"
+    draft.states[heard.id] = heard.state
     done = finish(draft, "propose", draft.changes[0].rule)
     with refusals(draft.home.root), database(draft.home) as connection:
         connection.execute(
