@@ -24,14 +24,6 @@ BODY_SECONDS = 10.0
 """For a body to arrive: a client that trickles one must not hold a place for ever."""
 
 
-class Refused(Exception):
-    """A request that is answered here. Raised through the application, which must not catch it."""
-
-    def __init__(self, status: HTTPStatus) -> None:
-        self.status = status
-        super().__init__(status.phrase)
-
-
 class Gate:
     """An application behind the checks. port, token: of loopback TCP; None for the socket, which needs neither."""
 
@@ -47,17 +39,16 @@ class Gate:
         if refusal is not None:
             await _answer(send, refusal)
             return
-        sent: list[bool] = []
+        body = await _body(receive)
+        if isinstance(body, HTTPStatus):
+            await _answer(send, body)
+            return
+        pieces: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-        async def noted(message: Message) -> None:
-            sent.append(True)
-            await send(message)
+        async def read() -> Message:
+            return pieces.pop() if pieces else await receive()
 
-        try:
-            await self._app(scope, _Body(receive).next, noted)
-        except Refused as refused:
-            if not sent:
-                await _answer(send, refused.status)
+        await self._app(scope, read, send)
 
     def _refusal(self, headers: list[tuple[bytes, bytes]]) -> HTTPStatus | None:
         if self._port is not None and (status := self._stranger(headers, self._port)) is not None:
@@ -81,29 +72,21 @@ class Gate:
         return None
 
 
-class _Body:
-    """A request's body, counted and timed."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._left = LARGEST_BODY
-        self._until = asyncio.get_running_loop().time() + BODY_SECONDS
-        self._whole = False
-
-    async def next(self) -> Message:
-        """The next piece. Raises Refused."""
-        if self._whole:  # from here on it only says that the client has gone
-            return await self._receive()
-        try:
-            async with asyncio.timeout_at(self._until):
-                message = await self._receive()
-        except TimeoutError as late:
-            raise Refused(HTTPStatus.REQUEST_TIMEOUT) from late
-        self._left -= len(message.get("body", b""))
-        if self._left < 0:
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        self._whole = not message.get("more_body", False)
-        return message
+async def _body(receive: Receive) -> bytes | HTTPStatus:
+    """All of a request's body, counted and timed, or why not: the application sees none that is cut."""
+    pieces, size = [], 0
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                message = await receive()
+                pieces.append(message.get("body", b""))
+                size += len(pieces[-1])
+                if size > LARGEST_BODY:
+                    return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+                if not message.get("more_body", False):
+                    return b"".join(pieces)
+    except TimeoutError:
+        return HTTPStatus.REQUEST_TIMEOUT
 
 
 def _all(headers: list[tuple[bytes, bytes]], name: bytes) -> list[bytes]:

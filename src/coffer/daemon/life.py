@@ -146,10 +146,18 @@ def start(home: Home, environment: Mapping[str, str], version: str = "") -> tupl
         if known is not None:
             end(known)
         _spawn(home, environment)
-        known = running(home)
+        known = _announced(home)
         if known is None:
             raise DaemonNotStarted("it ended at once.")
         return known, True
+
+
+def _announced(home: Home) -> Known | None:
+    """The daemon that runs now, waited for: ours gives way to one that a hook started and that is still beginning."""
+    until = time.monotonic() + START_SECONDS
+    while (known := running(home)) is None and time.monotonic() < until:
+        time.sleep(_STEP)
+    return known
 
 
 @contextmanager

@@ -14,17 +14,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.daemon.answers import Answered, Answers
 from coffer.daemon.chores import Chores, Context
-from coffer.daemon.first import first_start
 from coffer.daemon.learning import Pupil, Session
+from coffer.daemon.sweep import Sweep
 from coffer.daemon.watch import Watch
 from coffer.daemon.worker import Worker
 from coffer.disk.follow import peek
 from coffer.disk.places import Places
 from coffer.disk.project import project_of
-from coffer.disk.sessions import ARCHIVED, MAIN, Found
 from coffer.errors import CofferError
 from coffer.store.deliveries import Delivery
 from coffer.store.home import Home
@@ -46,8 +44,6 @@ AFTER_EVENT = {
 }
 """Seconds after an event at which its transcript is looked at, whatever the file system tells: a client writes a
 prompt after it asked us, and its last answer up to a second after it said Stop (facts/claude-code §2)."""
-LOOKED_BACK = timedelta(days=1)
-"""Sessions that were written to this long before the very first start are learned from too."""
 PUBLISH_SECONDS = 0.2
 RETRY_SECONDS = 5.0
 UNCONFIRMED = timedelta(days=1)
@@ -71,6 +67,7 @@ class Loop:
         self.worker = worker
         self.answers = Answers(home, environment)
         self.chores = Chores(home, self.answers.world, self.answers.outbox)
+        self.sweep = Sweep(home, self.chores)
         self.pupil = Pupil(home, worker, self._learned)
         self.sessions: dict[Path, Session] = {}
         self.contexts: dict[Path, Context] = {}
@@ -80,8 +77,6 @@ class Loop:
         self._looked, self._due, self._publish, self._sent = (asyncio.Event() for _ in range(4))
         self._spool = asyncio.Event()
         self._force = False
-        self._seen: dict[Path, tuple[int, float]] = {}
-        self._since = datetime.now(UTC)
         self.watch = Watch(self._changed, self._digest_changed, self._spool.set)
 
     # --- what it hears
@@ -194,7 +189,6 @@ class Loop:
         """Until the daemon stops."""
         self._tasks = set()
         await self.chores.run(self.answers.begin)
-        self._since = await self.chores.run(first_start, self._home)
         for one in self.answers.world.recent:
             self._open(one, Places.of(self._environment))
         self.watch.begin(self._home, self._environment, self._places)
@@ -237,7 +231,7 @@ class Loop:
 
     async def _grown(self, path: Path, look: Look) -> None:
         context = self.contexts.get(path)
-        agent = self._agent(path)
+        agent, _ = self.watch.whose(path)
         if agent:
             session = self._session(agent, path, self._environment_of(path))
             session.agent = agent
@@ -269,28 +263,10 @@ class Loop:
         if not left:
             self.contexts.pop(path, None)
 
-    def _agent(self, path: Path) -> str:
-        """Whose session a path is the transcript of; "" for a subagent's file, which holds no person's words."""
-        known = self.sessions.get(path)
-        if known is not None and known.agent:
-            return known.agent
-        return next((agent for agent, root in self._roots() if self.watch.is_session(agent, root, path)), "")
-
-    def _roots(self) -> list[tuple[str, Path]]:
-        return [
-            (agent, root)
-            for places in self._places
-            for agent in HOOK_AGENTS
-            for root in self.watch.real_roots(agent, places)
-        ]
-
     def _environment_of(self, path: Path) -> Mapping[str, str]:
         """The environment of the sessions that keep their files there."""
-        for places, environment in self._places.items():
-            for agent in HOOK_AGENTS:
-                if any(path.is_relative_to(root) for root in self.watch.real_roots(agent, places)):
-                    return environment
-        return self._environment
+        _, places = self.watch.whose(path)
+        return self._places.get(places, self._environment) if places is not None else self._environment
 
     async def _learning(self) -> None:
         """Learn from what is due."""
@@ -380,36 +356,19 @@ class Loop:
                     break
 
     async def _sweep(self) -> None:
-        found = await self.chores.run(self.chores.sessions, list(self._places))
-        heard = await self.chores.run(self.chores.heard) if not self._seen else {}
-        first = not self._seen
-        for one in found:
-            if one.kind not in (MAIN, ARCHIVED):
-                continue
-            now = one.size, one.modified
-            if self._seen.get(one.path) == now:
-                continue
-            self._seen[one.path] = now
-            if not first or one.path in self.sessions:
-                self._look(one.path, Look())
-            elif self._is_new(one, heard):
-                session = self._session(one.agent, one.path, self._environment_of(one.path))
-                session.followed = peek(one.path)
-                session.mark(time.monotonic())
-                self._due.set()
-        self._forget(found)
+        swept = await self.sweep.step(list(self._places), self.sessions)
+        for path in swept.grown:
+            self._look(path, Look())
+        for one in swept.new:
+            session = self._session(one.agent, one.path, self._environment_of(one.path))
+            session.followed = peek(one.path)
+            session.mark(time.monotonic())
+            self._due.set()
+        self._forget()
         self.watch.below(self._places)
 
-    def _is_new(self, found: Found, heard: Mapping[str, tuple[int, int]]) -> bool:
-        """Whether a session that nobody told of has something to learn from."""
-        known = heard.get(str(found.path))
-        if known is not None:
-            return known[1] != found.size
-        return found.modified >= (min(self._since, datetime.now(UTC)) - LOOKED_BACK).timestamp()
-
-    def _forget(self, found: list[Found]) -> None:
-        there = {one.path for one in found}
-        self._seen = {path: state for path, state in self._seen.items() if path in there}
+    def _forget(self) -> None:
+        """What was sent a day ago and never arrived is not looked for any more."""
         old = (datetime.now(UTC) - UNCONFIRMED).timestamp()
         recent = {one.transcript for one in self.answers.world.recent if one.moment > old}
         for path, context in list(self.contexts.items()):

@@ -75,14 +75,14 @@ class Watch:
             self._real[key] = tuple(Path(os.path.realpath(root)) for root in roots(agent, places))
         return self._real[key]
 
-    @staticmethod
-    def is_session(agent: str, root: Path, path: Path) -> bool:
-        """Whether a path below a root is a session's own transcript."""
-        if path.suffix != ".jsonl" or not path.is_relative_to(root):
-            return False
-        if agent == "codex":
-            return path.name.startswith("rollout-")
-        return path.parent.parent == root and not path.name.startswith("agent-")
+    def whose(self, path: Path) -> tuple[str, Places | None]:
+        """The agent of a session's own transcript, "" for a subagent's file and any other; and below which places."""
+        for places in self._places:
+            for agent in _AGENTS:
+                for root in self.real_roots(agent, places):
+                    if path.is_relative_to(root):
+                        return (agent if _is_session(agent, root, path) else ""), places
+        return "", None
 
     async def run(self) -> None:
         """Watch, until cancelled."""
@@ -148,6 +148,15 @@ class _Renewed:
                 _LOG.warning("the file system can't be watched: %s", error)
                 await asyncio.sleep(_RETRY_SECONDS)
                 self._new.set()
+
+
+def _is_session(agent: str, root: Path, path: Path) -> bool:
+    """Whether it is a session's own: a subagent's file lies deeper, an old one's begins with "agent-"."""
+    if path.suffix != ".jsonl":
+        return False
+    if agent == "codex":
+        return path.name.startswith("rollout-")
+    return path.parent.parent == root and not path.name.startswith("agent-")
 
 
 def _wanted(change: Change, path: str) -> bool:
