@@ -1,0 +1,98 @@
+"""Whatever dies, nothing that was sent is lost, nothing counts twice, and no session waits."""
+
+from __future__ import annotations
+
+import resource
+
+from coffer.work.bundle_files import read_spool
+from tests.bundle.desk import write_rules
+from tests.daemon.rig import SAID, Rig, eventually, gone
+
+ORDER = "Do not push to main on a Friday."
+
+
+def ready(rig: Rig) -> None:
+    """A rule, and its bundle ready for hooks without a daemon."""
+    write_rules(rig.house, rig.home, ORDER)
+    index = rig.home.root / "bundles" / "index"
+    eventually(lambda: ORDER in "".join(p.read_text() for p in index.parent.glob("*/claude.SessionStart")))
+
+
+def test_a_daemon_that_is_killed_in_the_middle_of_a_session(rig: Rig) -> None:
+    tide = rig.project()
+    write_rules(rig.house, rig.home, ORDER)
+    first = rig.session("first", tide)
+    with rig.daemon():
+        ready(rig)
+        told = first.start()
+        assert ORDER in told
+        first.says("fix the parser")
+        first.holds(told)
+        rig.kill()
+        second = rig.session("second", tide)
+        again = second.start()
+        assert ORDER in again
+        assert len(read_spool(rig.home)) == 1
+        second.says("fix the parser")
+        second.holds(again)
+        second.says(SAID[0])
+        rig.begin()
+        eventually(lambda: not read_spool(rig.home))
+        eventually(lambda: {one.state for one in rig.deliveries()} == {"confirmed"})
+        assert sorted(one.session for one in rig.deliveries()) == ["first", "second"]
+        assert first.hook("UserPromptSubmit", prompt="go on") == ""
+        assert second.hook("UserPromptSubmit", prompt="go on") == ""
+        eventually(lambda: len(rig.rules(tide)) == 2)
+        rig.kill()
+        rig.begin()
+        second.says(SAID[1])
+        second.hook("Stop")
+        eventually(lambda: [rule for rule in rig.learned(tide) if rule.corrections == 2])
+        assert len(rig.deliveries()) == 2
+
+
+def test_a_receipt_is_not_lost_when_the_daemon_is_killed_at_once(rig: Rig) -> None:
+    write_rules(rig.house, rig.home, ORDER)
+    tide = rig.project()
+    for number in range(5):
+        rig.begin()
+        assert ORDER in rig.session(f"s{number}", tide).start()
+        rig.kill()
+    rig.begin()
+    eventually(lambda: len(rig.deliveries()) == 5)
+    assert [one.session for one in rig.deliveries()] == [f"s{number}" for number in range(5)]
+    assert (rig.home.root / "sent.jsonl").read_bytes() == b""
+
+
+def test_a_disk_that_fills_up_stops_no_answer(running: Rig) -> None:
+    write_rules(running.house, running.home, ORDER)
+    tide = running.project()
+    process = running.process()
+    assert process is not None
+    before = process.rlimit(resource.RLIMIT_FSIZE)
+    process.rlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    assert ORDER in running.session("full", tide).start()
+    eventually(lambda: True)
+    process.rlimit(resource.RLIMIT_FSIZE, before)
+    assert ORDER in running.session("free", tide).start()
+    eventually(lambda: {one.session for one in running.deliveries()} == {"full", "free"})
+
+
+def test_a_worker_that_is_killed_is_followed_by_another(rig: Rig) -> None:
+    tide = rig.project()
+    session = rig.session("a", tide)
+    for number in range(3000):
+        session.made.user(f"step {number} of the work", f"x{number}", cwd=str(tide))
+    session.says(SAID[0])
+    with rig.daemon() as daemon:
+        worker = eventually(rig.job, step=0.002)
+        worker.kill()
+        eventually(lambda: rig.status()["worker"]["failures"] == 1)
+        session.says("go on")  # what is new in another session is not held up
+        other = rig.session("b", tide)
+        other.says("fix the parser")
+        other.says(SAID[1])
+        other.hook("Stop")
+        eventually(lambda: rig.rules(tide))
+        assert rig.process() == daemon
+        assert gone(worker.pid)
