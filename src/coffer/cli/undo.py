@@ -10,11 +10,12 @@ from coffer.cli import plain
 from coffer.cli.session import World
 from coffer.errors import OnlyThePerson
 from coffer.store.home import Home
+from coffer.work.config_write import KINDS
 from coffer.work.receipts import to_undo
 from coffer.work.undo_any import undo_any
 
-ABOUT_RULES = ("digest", "trust")
-"""Kinds of receipts whose undoing may activate or trust a rule: an agent may not."""
+FOR_THE_PERSON = ("digest", "trust", *KINDS)
+"""Kinds of receipts that an agent may not undo: it might activate or trust a rule, or turn Coffer off."""
 
 
 @click.command()
@@ -24,15 +25,16 @@ def command(receipt: str, as_machine: bool) -> None:
     """Take back what a receipt says.
 
     A transcript is as it was, followed by what was appended since. A digest is as it was, or, if you changed it since,
-    each of its rules that you left alone; what was counted goes back to the inbox.
+    each of its rules that you left alone; what was counted goes back to the inbox. An agent's settings are as they
+    were, if nobody wrote to them since; else `coffer down` takes out exactly what is ours.
 
     RECEIPT is the unique start of a receipt's id; without one the last that can be undone.
     """
     world = World.now()
     home = Home.of(world.environment)
     found = to_undo(home, receipt)
-    if found.kind in ABOUT_RULES:
-        from coffer.work.privilege import Propose, may  # noqa: PLC0415  (only rules are the person's alone)
+    if found.kind in FOR_THE_PERSON:
+        from coffer.work.privilege import Propose, may  # noqa: PLC0415  (a prune is undone without asking)
 
         allowed = may(world.environment, terminal=True, yes=False)
         if isinstance(allowed, Propose):

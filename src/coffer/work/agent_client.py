@@ -60,9 +60,12 @@ def run_client(agent: str, *arguments: str, environment: Mapping[str, str], seco
 
 def claude_version(environment: Mapping[str, str]) -> tuple[int, ...] | None:
     """The version of Claude Code on the PATH; None where it can't be asked."""
+    return client_version("claude", environment)
+
+
+def client_version(agent: str, environment: Mapping[str, str]) -> tuple[int, ...] | None:
+    """The version of an agent's command on the PATH; None where it can't be asked."""
     try:
-        return version_of(
-            run_client("claude", "--version", environment=environment, seconds=_VERSION_SECONDS)
-        )
+        return version_of(run_client(agent, "--version", environment=environment, seconds=_VERSION_SECONDS))
     except (ClientMissing, ClientRefused):
         return None  # then nothing is assumed of it

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +71,20 @@ def grant(environment: Mapping[str, str], places: Places) -> Trust:
         edit = {"keyPath": "hooks.state", "value": value, "mergeStrategy": "upsert"}
         server.call("config/batchWrite", {"edits": [edit], "reloadUserConfig": True})
         return _listed(server, places)
+
+
+def forget(environment: Mapping[str, str], places: Places, keys: Iterable[str]) -> None:
+    """Have Codex forget what it trusts by these keys. Raises ClientMissing, ClientRefused.
+
+    After the entries are gone: what stands in their place by then has another hash, and is asked about anew.
+    """
+    edits = [
+        {"keyPath": f"hooks.state.{json.dumps(key)}", "value": None, "mergeStrategy": "replace"}
+        for key in keys
+    ]
+    if edits:
+        with _server(environment, places) as server:
+            server.call("config/batchWrite", {"edits": edits, "reloadUserConfig": True})
 
 
 def _listed(server: _Server, places: Places) -> Trust:

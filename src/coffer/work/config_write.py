@@ -23,7 +23,10 @@ from coffer.store.home import Home
 
 INSTALLED, UNINSTALLED = "AGENT_HOOK_INSTALLED", "AGENT_HOOK_UNINSTALLED"
 PERMITTED, FORBIDDEN = "AGENT_MCP_PERMITTED", "AGENT_MCP_FORBIDDEN"
-KINDS = (INSTALLED, UNINSTALLED, PERMITTED, FORBIDDEN)
+ADDED, REMOVED = "AGENT_MCP_ADDED", "AGENT_MCP_REMOVED"
+TRUSTED, FORGOTTEN = "AGENT_HOOKS_TRUSTED", "AGENT_HOOKS_FORGOTTEN"
+"""These four are written by an agent's own command on our behalf (work/client_writes.py)."""
+KINDS = (INSTALLED, UNINSTALLED, PERMITTED, FORBIDDEN, ADDED, REMOVED, TRUSTED, FORGOTTEN)
 """Kinds of receipts that `bring_back` undoes (DESIGN section 4: audit events)."""
 _OPENED_BY = {UNINSTALLED: INSTALLED, FORBIDDEN: PERMITTED}
 """Kind that closes → kind that it closes."""

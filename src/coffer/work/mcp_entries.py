@@ -41,6 +41,11 @@ class Entry:
         """Whether it is as this build would make it."""
         return self.words == _words(agent, home)
 
+    def is_a_former(self, agent: str) -> bool:
+        """Whether it runs a server of Coffer's, wherever that lay: anything else of our name is somebody else's."""
+        name = self.words[0].rsplit("/", 1)[-1] if self.words else ""
+        return self.present and name == "coffer-mcp" and self.words[1:] in ((agent,), ())
+
 
 def server_path(home: Home) -> Path:
     """Where the command of the MCP server lies."""
@@ -95,10 +100,17 @@ def look_up(agent: str, environment: Mapping[str, str]) -> Entry:
     )
 
 
+def servers_file(agent: str, environment: Mapping[str, str]) -> Path:
+    """The file in which an agent keeps the user's servers."""
+    if agent == "claude":
+        folder = environment.get("CLAUDE_CONFIG_DIR") or environment.get("HOME") or Path.home()
+        return Path(folder).absolute() / ".claude.json"
+    return Places.of(environment).codex.absolute() / "config.toml"
+
+
 def _claude_servers(environment: Mapping[str, str]) -> Any:
-    folder = environment.get("CLAUDE_CONFIG_DIR") or environment.get("HOME") or Path.home()
     try:
-        said = json.loads((Path(folder) / ".claude.json").read_bytes())
+        said = json.loads(servers_file("claude", environment).read_bytes())
     except (OSError, ValueError, RecursionError):
         return None  # none, or broken: then the client itself says so
     return said.get("mcpServers") if isinstance(said, dict) else None
@@ -106,7 +118,7 @@ def _claude_servers(environment: Mapping[str, str]) -> Any:
 
 def _codex_servers(environment: Mapping[str, str]) -> Any:
     try:
-        said = tomllib.loads((Places.of(environment).codex / "config.toml").read_text("utf-8"))
+        said = tomllib.loads(servers_file("codex", environment).read_text("utf-8"))
     except (OSError, ValueError):
         return None  # as above
     return said.get("mcp_servers")

@@ -6,8 +6,12 @@ from coffer.disk.machine import machine_id
 from coffer.errors import ReceiptForeign, ReceiptNotFound
 from coffer.store.db import DONE, PREPARED, Receipt, database, receipts
 from coffer.store.home import Home
+from coffer.work.config_write import KINDS
 
-UNDOABLE = ("prune", "repair", "digest", "trust")
+UNDOABLE = ("prune", "repair", "digest", "trust", *KINDS)
+
+AUDIT = "AGENT_"
+"""How the kinds of audit events begin (DESIGN section 4)."""
 
 
 def all_receipts(home: Home) -> list[Receipt]:
@@ -16,6 +20,12 @@ def all_receipts(home: Home) -> list[Receipt]:
         return []
     with database(home) as connection:
         return receipts(connection)
+
+
+def audited(found: list[Receipt]) -> list[Receipt]:
+    """The audit events among receipts: what was done to the agents' own settings, and what undid it."""
+    events = {receipt.id for receipt in found if receipt.kind.startswith(AUDIT)}
+    return [receipt for receipt in found if receipt.id in events or receipt.data.get("undoes") in events]
 
 
 def to_undo(home: Home, name: str) -> Receipt:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
+from coffer.disk import config_file
 from coffer.disk.places import Places
 from coffer.disk.replace import refusals
-from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save
+from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, save
 from coffer.store.home import Home
-from coffer.work import draft, trust
+from coffer.work import config_write, draft, trust
 from coffer.work.undo import undo
 from coffer.work.undo_digest import undo_digest
 
@@ -32,7 +33,25 @@ def _trust(receipt: Receipt, home: Home, _places: Places, now: datetime | None) 
     return done
 
 
-UNDO: Mapping[str, Undo] = {"prune": undo, "repair": undo, draft.KIND: _digest, trust.KIND: _trust}
+def _config(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
+    """A write to an agent's settings; one that a killed Coffer never made is only closed."""
+    if receipt.status == PREPARED:
+        there = config_write.digest(config_file.read(Path(receipt.path)).data)
+        if there == receipt.data.get("digest_before"):
+            receipt.status, receipt.data["open"] = FAILED, False
+            with refusals(home.root), database(home) as connection:
+                save(connection, receipt)
+            return receipt
+    return config_write.bring_back(receipt, home, now)
+
+
+UNDO: Mapping[str, Undo] = {
+    "prune": undo,
+    "repair": undo,
+    draft.KIND: _digest,
+    trust.KIND: _trust,
+    **dict.fromkeys(config_write.KINDS, _config),
+}
 """Kind of receipt → what takes it back."""
 
 
