@@ -26,6 +26,9 @@ from coffer.work.bundles import TOOLS, Bundles, Made
 from coffer.work.held import IN_FLIGHT, QUICK, Holding, Holdings, child_file
 
 EVENTS = ("SessionStart", "SubagentStart", "UserPromptSubmit")
+REHEARSAL = "coffer-rehearsal"
+"""The session of a hook that Coffer runs to see that it works: answered as any other, and no delivery, since it would
+hide that no real one ever came."""
 _REMEMBERED = timedelta(days=1)
 _MOST_REMEMBERED = 2_000
 _ENVIRONMENT = "x-coffer-env-"
@@ -254,6 +257,8 @@ def _text(asked: Asked, bundle: Bundle, held: Held | None) -> str:
 def _delivery(asked: Asked, made: Made, held: Held | None, text: str, now: datetime) -> Delivery | None:
     """The record of a reply: also of a session start at which nothing had to be said, since that is an answer."""
     bundle = made.bundle
+    if asked.session == REHEARSAL:
+        return None
     if not text and (asked.event == "UserPromptSubmit" or not bundle.lines):
         return None
     state: State = "sent" if text else "held"

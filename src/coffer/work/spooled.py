@@ -13,7 +13,7 @@ from coffer.core.block import held_in
 from coffer.core.bundle_files import SpoolEntry, file_name
 from coffer.store.deliveries import Delivery, stamp
 from coffer.work.bundle_files import bundles
-from coffer.work.deliver import World, asked_of
+from coffer.work.deliver import REHEARSAL, World, asked_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LARGEST = 65_536
@@ -21,7 +21,7 @@ LARGEST = 65_536
 
 
 def delivery_of(entry: SpoolEntry, world: World) -> Delivery | None:
-    """The delivery that a spooled answer was; None where its file is gone, so that nobody knows what was said.
+    """The delivery that a spooled answer was; None for a rehearsal, and where nobody knows what was said any more.
 
     It is neither saved nor remembered; the caller does both, before it drops the entry.
     """
@@ -30,6 +30,8 @@ def delivery_of(entry: SpoolEntry, world: World) -> Delivery | None:
         return None
     headers = {"X-Coffer-Cwd": quote(entry.cwd, errors="surrogateescape")}
     asked = asked_of(entry.agent, entry.event, _said(entry.stdin), headers, world.environment)
+    if asked.session == REHEARSAL:
+        return None
     made = world.bundles.of(asked.folder, asked.environment)
     sent = held_in([text]).rules
     return Delivery(
