@@ -14,6 +14,7 @@ import click
 from coffer.cli import plain
 from coffer.cli.counter import json_option
 from coffer.cli.session import World
+from coffer.cli.version import version
 from coffer.daemon import client, life
 from coffer.daemon.errors import DaemonSilent
 from coffer.disk.replace import refusals
@@ -37,7 +38,7 @@ def command() -> None:
 def start(as_machine: bool) -> None:
     """Start the daemon, unless it runs."""
     home, environment = _home(), World.now().environment
-    known, new = life.start(home, environment, _version())
+    known, new = life.start(home, environment, version())
     if as_machine:
         click.echo(json.dumps({"pid": known.pid, "started": new, "version": known.version}, indent=2))
         return
@@ -146,9 +147,9 @@ def _draw(found: dict[str, Any]) -> None:
         f"{worker['jobs']} jobs of the worker ({worker['failures']} failed), "
         f"{found['unconfirmed']} contexts with something not yet confirmed."
     )
-    if found["version"] != _version():
+    if found["version"] != version():
         click.echo(
-            f"It is of another version than this command ({_version()}): `coffer daemon start` renews it."
+            f"It is of another version than this command ({version()}): `coffer daemon start` renews it."
         )
     if found["problem"]:
         click.echo(plain.visible(f"Learning waits: {found['problem']}"))
@@ -156,12 +157,3 @@ def _draw(found: dict[str, Any]) -> None:
 
 def _home() -> Home:
     return Home.of(World.now().environment)
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  (28 ms that help needs not)
-
-    try:
-        return version("coffer-agent")
-    except PackageNotFoundError:
-        return "not installed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -32,6 +33,11 @@ def say(sentence: str) -> None:
     click.echo(plain.visible(sentence))
 
 
+def coloured(text: str, colour: str | None, *, bold: bool = False) -> str:
+    """A text in a colour, unless NO_COLOR asks for none. What is no terminal gets none by click."""
+    return text if os.environ.get("NO_COLOR") else click.style(text, fg=colour, bold=bold or None)
+
+
 def show_plan(plan: InstallPlan) -> None:
     """The change as a coloured diff, or why there is none."""
     title = HOOK_AGENTS[plan.agent].dialect.title
@@ -46,7 +52,8 @@ def show_plan(plan: InstallPlan) -> None:
     else:
         say(f"{title}:")
         for line in shown_diff(plan):
-            click.echo(click.style(line, fg=_COLOURS.get(line[:1])))
+            bold = line.startswith(("--- ", "+++ "))
+            click.echo(coloured(line, None if bold else _COLOURS.get(line[:1]), bold=bold))
     for note in plan.notes:
         say(note)
 

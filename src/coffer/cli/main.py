@@ -15,10 +15,9 @@ from coffer.cli.lazy import LazyGroup
 from coffer.errors import CofferError
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "up": (
-        "coffer.cli.up",
-        "Find agents and sessions, and show what fills the fullest one. Changes nothing.",
-    ),
+    "up": ("coffer.cli.up", "See what is here, and set Coffer up for your agents after one question."),
+    "down": ("coffer.cli.down", "Take all of that out again."),
+    "doctor": ("coffer.cli.doctor", "See whether everything works, by trying it; mend it with --fix."),
     "sessions": ("coffer.cli.sessions", "List sessions with their tokens and how full they are."),
     "show": ("coffer.cli.show", "Show what fills a session."),
     "view": ("coffer.cli.view", "Print what the model would be sent after a resume."),
@@ -35,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trust": ("coffer.cli.trust", "Let rule texts that Coffer did not write be delivered."),
     "bundle": ("coffer.cli.bundle", "Show what a session is sent of the rules, and what is left out."),
     "hooks": ("coffer.cli.hooks", "Connect your agents: put Coffer's hooks in, take them out, see them."),
+    "status": ("coffer.cli.status", "Show whether the rules arrive: daemon, hooks, open sessions."),
     "daemon": ("coffer.cli.daemon", "The process that answers hooks and learns: start, stop, see it."),
     "completion": ("coffer.cli.completion", "Print the completion script of a shell."),
 }
@@ -46,18 +46,11 @@ GONE = 141
 """The reader of our output has gone (`| head`): what a shell says of a program that SIGPIPE ended."""
 
 
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  (28 ms that only --version needs)
-
-    try:
-        return version("coffer-agent")
-    except PackageNotFoundError:
-        return "not installed"
-
-
 def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        click.echo(f"coffer {_version()}")
+        from coffer.cli.version import version  # noqa: PLC0415  (only this needs it)
+
+        click.echo(f"coffer {version()}")
         ctx.exit()
 
 

@@ -1,32 +1,41 @@
-"""`coffer up`: what is on this machine, and what fills its fullest session."""
+"""`coffer up`: what is on this machine, then Coffer set up for its agents, after one question."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from importlib.resources import as_file, files
-from pathlib import Path
-from shutil import copyfile
-from tempfile import TemporaryDirectory
+import json
+from dataclasses import dataclass, field
+from typing import Any
 
 import click
 
+from coffer.agents.hook_table import HOOK_AGENTS
+from coffer.cli import setup_picture as picture
+from coffer.cli.counter import on_terminal
+from coffer.cli.daemon import picture as daemon_picture
+from coffer.cli.fullest import show_fullest
+from coffer.cli.hooks_picture import say
 from coffer.cli.session import World
-from coffer.cli.show import draw
-from coffer.disk.places import Places
-from coffer.disk.sessions import SUBAGENT, WORKFLOW, Found, find_sessions, thread_names
+from coffer.cli.version import version
+from coffer.core.bundle import Bundle
+from coffer.daemon import life
+from coffer.errors import CofferError
 from coffer.store.home import Home
-from coffer.work.find import thread_paths
-from coffer.work.holders import Holders
-from coffer.work.inspect import inspect
-from coffer.work.listing import Listed, listing
-from coffer.work.prune import apply, propose
-from coffer.work.read import opened
-from coffer.work.undo import undo
+from coffer.work.bundles import bundle_for
+from coffer.work.privilege import Propose, may
+from coffer.work.rehearse import Rehearsal, both_forms, rehearse
+from coffer.work.setup import (
+    AgentSetup,
+    Ground,
+    Outcome,
+    agents_here,
+    files_wanting,
+    first_bundle,
+    set_up,
+    survey,
+    write_files,
+)
 
 _LOOKED_AT = 20
-_TOP = 8
-_SAMPLE = "claude-session.jsonl"
 
 
 @click.command()
@@ -38,88 +47,197 @@ _SAMPLE = "claude-session.jsonl"
     type=click.IntRange(1),
     help="Newest sessions to look at.",
 )
-def command(rows: int) -> None:
-    """Find agents and sessions on this machine, and show what fills the fullest of the newest. Changes nothing.
+@click.option("--agent", type=click.Choice([*HOOK_AGENTS]), help="Set up only this one.")
+@click.option("--no-mcp", is_flag=True, help="Without Coffer's MCP server and the permission for its tools.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, do nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
+@click.option(
+    "--json", "as_machine", is_flag=True, help="Print JSON for programs; without --yes only a look."
+)
+def command(
+    rows: int,
+    agent: str | None,
+    no_mcp: bool,
+    dry_run: bool,
+    yes: bool,
+    as_machine: bool,
+) -> None:
+    """Find agents and sessions, show what fills the fullest, then set Coffer up for your agents.
 
-    On a machine without sessions it shows a sample session that ships with Coffer, and prunes a copy of it.
+    Shows first what it would write: hooks, an MCP server, Codex's trust in the hooks. Asks once. Then it starts the
+    daemon and runs the installed hook as your agent would, so that you see what a session is given. `coffer down` takes
+    all of it out again.
+
+    On a machine without agents it shows a sample session that ships with Coffer, and writes nothing.
     """
     world = World.now()
-    found = find_sessions(world.places)
-    sessions = [item for item in found if item.kind not in (SUBAGENT, WORKFLOW)]
-    for title, agent, folder in (
-        ("Claude Code", "claude", world.places.claude),
-        ("Codex", "codex", world.places.codex),
-    ):
-        click.echo(f"{title}: {_counted([item for item in found if item.agent == agent], folder)}")
-    fullest = _fullest(sessions[:rows], found, world)
-    if fullest is None:
-        click.echo("\nNothing to show yet, so here is a sample session that ships with Coffer.\n")
-        with as_file(files("coffer") / "sample" / _SAMPLE) as sample:
-            _show(sample, found, world)
-            _show_prune(sample)
-        click.echo(
-            "\nNothing was changed. Once you have used an agent: coffer sessions, coffer show SESSION."
-        )
+    if not as_machine:
+        show_fullest(world, rows)
+    run = _Up.of(world, agent, mcp=not no_mcp)
+    if not run.plans:
+        if as_machine:
+            click.echo(json.dumps(run.as_json(), indent=2))
+        else:
+            click.echo("\nNothing was changed. Once you have used an agent: coffer up, coffer sessions.")
         return
-    looked = min(rows, len(sessions))
-    click.echo(f"\nThe fullest of the {looked} newest sessions:\n" if looked > 1 else "")
-    _show(fullest.found.path, found, world)
-    name = fullest.found.id[:8] if fullest.found.agent == "claude" else fullest.found.id
-    prune = f" · coffer prune {name} (a dry run)" if fullest.found.agent == "claude" else ""
-    click.echo(
-        f"\nNothing was changed. Next: coffer sessions · coffer view {name} · coffer check {name}{prune}"
-    )
+    if not as_machine:
+        run.show()
+    if run.wants:
+        run.decide(yes=yes, dry_run=dry_run, as_machine=as_machine)
+    if run.acted or (not run.wants and not run.problems):
+        run.rehearse()
+    run.report(as_machine=as_machine)
 
 
-def _show(path: Path, found: Sequence[Found], world: World) -> None:
-    with opened(path, parents=thread_paths(found)) as session:
-        report = inspect(session, world.environment, thread_names(world.places), _TOP)
-    draw(report, Holders(world.places).of(report.agent, report.session), _TOP)
+@dataclass(slots=True)
+class _Up:
+    """One call: what is planned, what was done. refused: why nothing was, "" where it was or need not be."""
 
+    ground: Ground
+    world: World
+    plans: list[AgentSetup]
+    files: tuple[str, ...]
+    daemon: dict[str, Any]
+    bundle: Bundle
+    acted: bool = False
+    refused: str = ""
+    done: dict[str, Outcome] = field(default_factory=dict)
+    problems: list[CofferError] = field(default_factory=list)
+    ran: dict[str, list[Rehearsal]] = field(default_factory=dict)
 
-def _show_prune(sample: Path) -> None:
-    """Prune a copy of the sample, prove it, and undo it: in a folder that is gone afterwards."""
-    from coffer.cli import prune_picture  # noqa: PLC0415  (rich is imported when something is drawn)
+    @classmethod
+    def of(cls, world: World, agent: str | None, *, mcp: bool) -> _Up:
+        """What there is to do. Writes nothing."""
+        home = Home.of(world.environment)
+        ground = Ground(world.environment, world.places, home)
+        plans = [survey(name, ground, mcp=mcp) for name in ([agent] if agent else agents_here(ground))]
+        made = bundle_for(world.folder, home, world.environment)
+        if not plans:
+            return cls(ground, world, [], (), {"state": "stopped"}, made)
+        run = cls(ground, world, plans, files_wanting(home), daemon_picture(home), made)
+        run.problems = [problem for one in plans for problem in one.problems]
+        return run
 
-    with TemporaryDirectory(prefix="coffer-") as folder:
-        home = Home(Path(folder) / "home")
-        places = Places(Path(folder) / "claude", Path(folder) / "codex")
-        copy = Path(folder) / sample.name
-        copyfile(sample, copy)
-        os.utime(copy, (0, 0))
-        click.echo("\nWhat `coffer prune` does with a copy of it:\n")
-        with opened(copy) as session:
-            proposal = propose(session, {}, "standard")
-            receipt, written = apply(proposal, home, places)
-        prune_picture.draw(proposal, written, receipt)
-        assert receipt is not None
-        undo(receipt, home, places)
-        same = copy.read_bytes() == sample.read_bytes()
-        click.echo(f"And `coffer undo` brings it back: {'the same bytes' if same else 'NOT the same bytes'}.")
+    @property
+    def renewed(self) -> bool:
+        """Whether the daemon is to be started, or replaced by one of this version."""
+        return self.daemon["state"] != "running" or self.daemon.get("version") != version()
 
+    @property
+    def wants(self) -> bool:
+        """Whether there is anything to do: not where no agent can be set up."""
+        sound = [one for one in self.plans if not one.problems]
+        return bool(sound) and (any(one.wants for one in sound) or bool(self.files) or self.renewed)
 
-def _counted(found: Sequence[Found], folder: Path) -> str:
-    if not found and not _is_folder(folder):
-        return f"not found ({folder})"
-    own = [item for item in found if item.kind not in (SUBAGENT, WORKFLOW)]
-    rest = len(found) - len(own)
-    return f"{len(own)} sessions" + (f" and {rest} files of subagents" if rest else "") + f" in {folder}"
+    def show(self) -> None:
+        """The changes to files that are not Coffer's own, then in short what would be done: the question comes next."""
+        picture.show_diffs([plan for one in self.plans for plan in one.plans])
+        click.echo("\nSetting Coffer up\n")
+        for one in self.plans:
+            picture.show_setup(one)
+        say("Coffer")
+        picture.line("files", f"in {self.ground.home.root}" if self.files else "there")
+        state = {"running": "to be renewed: it is of another version"}.get(
+            self.daemon["state"], "to be started"
+        )
+        picture.line("daemon", state if self.renewed else "runs")
+        rules = len(self.bundle.lines)
+        picture.line(
+            "rules",
+            f"{rules} for sessions in this folder" if rules else "none yet for sessions in this folder",
+        )
 
+    def decide(self, *, yes: bool, dry_run: bool, as_machine: bool) -> None:
+        """Ask, and do it; or say why not."""
+        terminal = on_terminal()
+        decision = may(self.ground.environment, terminal=terminal, yes=yes)
+        if dry_run or (as_machine and not yes):
+            self.refused = "This was only a look."
+        elif isinstance(decision, Propose):
+            how = " or say `coffer up --yes`" if decision.by == "a program" else ""
+            self.refused = f"Only shown: {decision.reason}. Run `coffer up` in a terminal of your own{how}."
+        elif not (yes or click.confirm("\nDo this?")):
+            self.refused = "As you wish."
+        else:
+            self.act()
 
-def _is_folder(folder: Path) -> bool:
-    try:
-        return folder.is_dir()
-    except OSError:
-        return False  # it may not be looked at
+    def act(self) -> None:
+        """Do it: files first, which the entries call, then each agent, then the daemon."""
+        self.acted = True
+        write_files(self.ground.home)
+        for one in self.plans:
+            if not one.problems:
+                self.done[one.agent] = set_up(one, self.ground)
+                self.problems += self.done[one.agent].problems
+        for step in (self._publish, self._start):
+            try:
+                step()
+            except CofferError as error:
+                self.problems.append(error)
 
+    def _publish(self) -> None:
+        first_bundle(self.ground, self.world.folder)
 
-def _fullest(sessions: Sequence[Found], everything: Sequence[Found], world: World) -> Listed | None:
-    from coffer.cli.screen import counting  # noqa: PLC0415  (rich is imported when something is drawn)
+    def _start(self) -> None:
+        life.start(self.ground.home, self.ground.environment, version())
+        self.daemon = daemon_picture(self.ground.home)
 
-    readable: list[Listed] = []
-    with counting(len(sessions), "Reading sessions") as step:
-        for item in listing(sessions, world.places, world.environment, everything):
-            step()
-            if not item.problem:
-                readable.append(item)
-    return max(readable, key=lambda item: item.fill, default=None)
+    def rehearse(self) -> None:
+        """Run the installed command as each agent would."""
+        self.bundle = bundle_for(self.world.folder, self.ground.home, self.ground.environment)
+        for one in self.plans:
+            if not one.problems:
+                calls = both_forms(one.agent, self.ground.home)
+                self.ran[one.agent] = [
+                    rehearse(one.agent, call, self.world.folder, self.ground.environment) for call in calls
+                ]
+
+    def report(self, *, as_machine: bool) -> None:
+        """Say what was done, and raise what went wrong first."""
+        if as_machine:
+            click.echo(json.dumps(self.as_json(), indent=2))
+        else:
+            self._tell()
+        if self.problems:
+            for problem in self.problems[1:]:
+                if not as_machine:
+                    say(str(problem))
+            raise self.problems[0]
+
+    def _tell(self) -> None:
+        click.echo()
+        for outcome in self.done.values():
+            picture.show_outcome(outcome)
+        if self.refused:
+            say(f"{self.refused} Nothing was changed.")
+            return
+        if not self.ran:
+            say("Nothing was changed.")
+            return
+        if self.daemon["state"] == "running":
+            say(f"The daemon runs, process {self.daemon['pid']}.")
+        click.echo("\nA first delivery, by the command that your agents run:\n")
+        titles = {one.agent: one.title for one in self.plans}
+        good = [picture.show_delivery(titles[name], ran, self.bundle) for name, ran in self.ran.items()]
+        if self.bundle.text:
+            picture.show_context(self.bundle.text)
+        if not self.acted and not self.problems and all(good):
+            click.echo("\nEverything stands. Nothing was changed.")
+        elif all(good):
+            click.echo(
+                "\nSessions that begin from now on are given this. `coffer down` takes it all out again."
+            )
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            "written": self.acted,
+            "wants": bool(self.plans) and self.wants,
+            "refused": self.refused,
+            "agents": [picture.setup_json(one, self.done.get(one.agent)) for one in self.plans],
+            "files": list(self.files),
+            "daemon": {"state": self.daemon["state"], "pid": self.daemon.get("pid")},
+            "bundle": {"bytes": self.bundle.bytes, "rules": list(self.bundle.rules)},
+            "delivery": [picture.delivery_json(one) for ran in self.ran.values() for one in ran],
+            "problems": [str(problem) for problem in self.problems],
+        }

@@ -1,0 +1,241 @@
+"""`coffer up` and `coffer down` as a person, a program and an agent call them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coffer.daemon import life
+from tests.cli.place import RULE, SETTINGS, STATE, Place, kill_daemon, place
+from tests.cli.run import Machine, snapshot
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Place]:
+    with place(tmp_path) as made:
+        yield made
+
+
+def test_without_agents_nothing_is_set_up(bare: Machine) -> None:
+    bare.environment["PATH"] = "/usr/bin:/bin"
+    before = snapshot(bare.home)
+    for words in (("up",), ("up", "--yes"), ("up", "--json", "--yes")):
+        said = bare.alone(*words)
+        assert (said.code, said.err) == (0, "")
+        assert snapshot(bare.home) == before
+    assert "sample session" in bare.alone("up").out
+
+
+def test_looking_is_fine_for_everybody(here: Place) -> None:
+    def now() -> dict[str, tuple[object, ...]]:
+        root = str(here.machine.home)
+        return {
+            path: said
+            for path, said in snapshot(here.machine.home).items()
+            if path not in (root, f"{root}/calls")
+        }
+
+    before = now()
+    for words, more in (
+        (("up",), {}),
+        (("up", "--dry-run", "--yes"), {}),
+        (("up", "--json"), {}),
+        (("up", "--yes"), {"CLAUDECODE": "1"}),
+        (("up", "--json", "--yes"), {"CODEX_THREAD_ID": "1"}),
+    ):
+        said = here.under(*words, **more)
+        assert said.code == 0, said.err
+        assert now() == before
+    said = here.machine.alone("up")
+    assert "+" in said.out
+    assert "7 entries for" in said.out
+    assert "to be added by `claude mcp add`" in said.out
+    assert "coffer up --yes" in said.out
+    assert "in a terminal of your own" in here.machine.alone("up", "--yes", CLAUDECODE="1").out
+
+
+def test_up_and_down_leave_no_byte_behind(here: Place) -> None:
+    before = here.files()
+    said = here.machine.alone("up", "--yes")
+    assert said.code == 0, said.err
+    assert "A first delivery" in said.out
+    assert f"│ {RULE}" in said.out
+    assert "exit code 0; exec" in said.out
+    assert json.loads(here.settings.read_text())["permissions"]["allow"] == ["Bash", "mcp__coffer"]
+    assert here.settings.read_text().count("coffer-hook") == 7
+    server = here.home.root / "bin" / "coffer-mcp"
+    assert json.loads(here.state.read_text())["mcpServers"]["coffer"]["command"] == str(server)
+    known = life.running(here.home)
+    assert known is not None
+
+    again = here.files()
+    said = here.machine.alone("up", "--yes")
+    assert said.code == 0
+    assert "Everything stands. Nothing was changed." in said.out
+    assert here.files() == again
+
+    said = here.machine.alone("down", "--yes")
+    assert said.code == 0, said.err
+    assert here.files() == before
+    assert not known.lives
+    left = {path.name for path in here.home.root.iterdir()}
+    assert not left & {"bin", "bundles", "daemon.sock", "daemon.json", "mcp.sock", "daemon.lock"}
+    assert "coffer.db" in left
+    assert "is not set up here" in here.machine.alone("down", "--yes").out
+
+    said = here.machine.alone("down", "--yes", "--purge")
+    assert said.code == 0, said.err
+    assert not here.home.root.exists()
+    assert here.files() == before, "digests stay"
+
+
+def test_a_person_is_asked_once(here: Place) -> None:
+    said = here.machine.alone("up", keys="n\r")
+    assert said.out.count("[y/N]") == 1
+    assert "Nothing was changed." in said.out
+    assert here.settings.read_text() == SETTINGS
+    said = here.machine.alone("up", keys="y\r")
+    assert said.out.count("[y/N]") == 1
+    assert RULE in said.out
+    said = here.machine.alone("down", keys="n\r")
+    assert "coffer-hook" in here.settings.read_text()
+    said = here.machine.alone("down", keys="y\r")
+    assert said.out.count("[y/N]") == 1
+    assert here.settings.read_text() == SETTINGS
+
+
+def test_nobody_takes_it_out_unasked(here: Place) -> None:
+    here.machine.alone("up", "--yes", "--no-mcp")
+    for words, more in ((("down",), {}), (("down", "--yes"), {"CLAUDECODE": "1"})):
+        said = here.under(*words, **more)
+        assert said.code == 34
+        assert "coffer-hook" in here.settings.read_text()
+    for flags in (("--dry-run", "--yes"), ("--json",)):
+        assert here.machine.alone("down", *flags).code == 0
+        assert "coffer-hook" in here.settings.read_text()
+
+
+def test_without_mcp(here: Place) -> None:
+    assert here.machine.alone("up", "--yes", "--no-mcp").code == 0
+    assert "mcp__coffer" not in here.settings.read_text()
+    assert here.state.read_text() == STATE
+    said = here.machine.alone("up", "--json").json
+    assert (said["wants"], said["agents"][0]["mcp"]) == (True, "wanted")
+    said = here.machine.alone("up", "--json", "--no-mcp").json
+    assert (said["wants"], said["written"]) == (False, False)
+    assert [one["problem"] for one in said["delivery"]] == ["", ""]
+
+
+def test_each_agent_fails_on_its_own(here: Place) -> None:
+    here.settings.write_text("{\n  // mine\n}\n")
+    (here.machine.home / ".codex").mkdir()
+    said = here.machine.alone("up", "--yes")
+    assert said.code == 40
+    assert "line 2: there is a comment" in said.err
+    assert here.settings.read_text() == "{\n  // mine\n}\n"
+    assert here.state.read_text() == STATE, "nothing is half set up"
+    assert "coffer-hook codex Stop" in (here.machine.home / ".codex" / "hooks.json").read_text()
+    assert "yours to give" in said.out
+    said = here.machine.alone("down", "--yes")
+    assert said.code == 40
+    assert not (here.machine.home / ".codex" / "hooks.json").exists()
+    assert life.running(here.home) is None
+
+
+def test_only_one_agent(here: Place) -> None:
+    (here.machine.home / ".codex").mkdir()
+    assert here.machine.alone("up", "--yes", "--agent", "codex").code == 0
+    assert here.settings.read_text() == SETTINGS
+    assert (here.machine.home / ".codex" / "hooks.json").exists()
+
+
+def test_somebody_elses_server_stays(here: Place) -> None:
+    theirs = '{"mcpServers": {"coffer": {"command": "/opt/coffer/server", "args": []}}}'
+    here.state.write_text(theirs)
+    said = here.machine.alone("up", "--yes")
+    assert said.code == 0, said.err
+    assert "somebody else's server" in said.out
+    here.machine.alone("down", "--yes")
+    assert here.state.read_text() == theirs
+
+
+@pytest.mark.parametrize(
+    "half", ["daemon killed", "files gone", "client gone", "state written", "settings written"]
+)
+def test_down_where_only_half_is_there(here: Place, half: str) -> None:
+    assert here.machine.alone("up", "--yes").code == 0
+    if half == "daemon killed":
+        kill_daemon(here.home)
+    elif half == "files gone":
+        for path in (here.home.root / "bin").iterdir():
+            path.unlink()
+    elif half == "client gone":
+        (here.machine.home.parent / "clients" / "claude").unlink()
+    elif half == "state written":  # as the client does in every session
+        said = json.loads(here.state.read_text())
+        here.state.write_text(json.dumps(said | {"numStartups": 6}))
+    else:
+        here.settings.write_text(here.settings.read_text().replace("opus", "sonnet"))
+    said = here.machine.alone("down", "--yes")
+    assert said.code == 0, said.err
+    assert here.settings.read_text() == SETTINGS.replace(
+        "opus", "sonnet" if half == "settings written" else "opus"
+    )
+    assert "coffer" not in here.state.read_text()
+    assert not (here.home.root / "bin").exists()
+    assert life.running(here.home) is None
+    if half == "state written":
+        assert "mcp remove coffer" in (here.machine.home / "calls").read_text()
+
+
+def test_down_keeps_what_is_not_coffers(here: Place) -> None:
+    here.machine.alone("up", "--yes")
+    (here.home.root / ".cozempic").mkdir()
+    digest = here.home.root / ".cozempic" / "behavioral-digest.md"
+    digest.write_text("mine")
+    (here.home.root / "bundles-of-mine").write_text("mine")
+    said = here.machine.alone("down", "--yes", "--purge")
+    assert said.code == 0
+    assert "bundles-of-mine" in said.out
+    assert digest.read_text() == "mine"
+
+
+def test_one_undo_for_what_up_did(here: Place) -> None:
+    before = here.files()
+    here.machine.alone("up", "--yes")
+    events = here.machine.alone("receipts", "--audit", "--json").json
+    assert [one["kind"] for one in events] == [
+        "AGENT_MCP_ADDED",
+        "AGENT_MCP_PERMITTED",
+        "AGENT_HOOK_INSTALLED",
+    ]
+    assert all(one["kind"].startswith("AGENT_") for one in events), "and no digest's"
+    assert here.machine.alone("undo", events[0]["id"], CLAUDECODE="1").code == 34
+    hooks = here.settings.read_bytes()
+    assert here.machine.alone("undo", events[2]["id"]).code == 20, "the permission was written since"
+    assert here.settings.read_bytes() == hooks
+    for event in events:
+        said = here.machine.alone("undo", event["id"])
+        assert said.code == 0, said.err
+    after = here.files()
+    assert {path: data for path, data in after.items() if not path.endswith(".bak")} == before
+    events = here.machine.alone("receipts", "--audit", "--json").json
+    assert [one["kind"] for one in events[:3]] == ["undo"] * 3
+    assert {one["status"] for one in events[3:]} == {"undone"}
+    assert "AGENT_HOOK_INSTALLED" in here.machine.alone("receipts", "--audit").out
+
+
+def test_a_rehearsal_is_no_delivery(here: Place) -> None:
+    here.machine.alone("up", "--yes")
+    kill_daemon(here.home)
+    said = here.machine.alone("doctor", "--json")
+    [row] = [row for row in said.json["rows"] if row["check"] == "deliveries"]
+    assert row["found"] == "last fired never, last confirmed never"
+    here.machine.alone("daemon", "start")
+    [row] = [
+        row for row in here.machine.alone("doctor", "--json").json["rows"] if row["check"] == "deliveries"
+    ]
+    assert row["found"] == "last fired never, last confirmed never", "what lay in the spool is none either"
