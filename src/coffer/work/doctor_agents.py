@@ -1,0 +1,211 @@
+"""The doctor's checks of one agent: its client, our entries, whether they work, and whether anything ever arrived."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from coffer.agents.codex_hooks import TRUST_STEPS
+from coffer.agents.hook_table import HOOK_AGENTS
+from coffer.disk.sessions import SUBAGENT, WORKFLOW, find_sessions
+from coffer.store.db import database
+from coffer.store.deliveries import Delivery, last
+from coffer.work import mcp_entries
+from coffer.work.agent_client import client_version, find_client
+from coffer.work.bundles import bundle_for
+from coffer.work.config_write import ADDED, INSTALLED, open_installs
+from coffer.work.doctor_row import Patient, Row
+from coffer.work.install import stub_problems
+from coffer.work.receipts import all_receipts
+from coffer.work.rehearse import Rehearsal, both_forms, installed, rehearse
+
+SLOW = 0.8
+"""Seconds that a hook may take (DESIGN section 8)."""
+SILENT_AFTER = 120.0
+"""Seconds. A session that was written to this long after our entries must have fired one of them."""
+_TIME = re.compile(rb'"timestamp": ?"([0-9T:.+Z-]{19,40})"')
+_HEAD = 1 << 16
+_NOT_HERE = Path("/")
+_HOSTILE = {"PYTHONPATH": "/nonexistent", "PYTHONHOME": "/nonexistent", "PYTHONSAFEPATH": "0"}
+"""What a person's environment may hold, and what would break any other Python program."""
+
+
+def client(patient: Patient, agent: str) -> Iterator[Row]:
+    """Its command and version."""
+    found = find_client(agent, patient.ground.environment)
+    title = HOOK_AGENTS[agent].dialect.title
+    if found is None:
+        remedy = (
+            f"Put `{agent}` on the PATH, if you use it: its version, trust and MCP server can't be asked."
+        )
+        yield Row(
+            "client", f"{title} has a folder, and no `{agent}` is on the PATH", "warning", remedy, agent
+        )
+        return
+    version = client_version(agent, patient.ground.environment)
+    if version is None:
+        remedy = f"Try `{agent} --version`: the entries are written for a version that nothing is known of."
+        yield Row("client", f"{found} does not say its version", "warning", remedy, agent)
+        return
+    yield Row("client", f"{title} {'.'.join(map(str, version))}", agent=agent)
+
+
+def entries(patient: Patient, agent: str) -> Iterator[Row]:
+    """Our entries, as this build writes them."""
+    status = patient.status(agent)
+    again = f"`coffer hooks install {agent}` brings them up to date."
+    if not status.installed and not status.problems:
+        yield Row("hooks", f"none in {status.path}", "warning", "`coffer up` puts them in.", agent, "hooks")
+        return
+    if status.installed and not status.current:
+        what = f"{status.copies} entries, {status.stale} of them not as this version writes them"
+        missing = f"; none for {', '.join(status.missing)}" if status.missing else ""
+        yield Row("hooks", what + missing, "fatal", again, agent, "hooks")
+    elif status.installed:
+        yield Row("hooks", f"{status.copies} entries in {status.path}", agent=agent)
+    files = stub_problems(patient.ground.home)
+    for problem in status.problems:
+        if problem not in files:  # those have a row of their own
+            yield Row("hooks", problem, "fatal", f"Mend {status.path}, then `coffer up`.", agent)
+
+
+def runs(patient: Patient, agent: str) -> Iterator[Row]:
+    """The installed command, run as the agent would: where it stands, elsewhere, and in a hostile environment."""
+    calls = installed(agent, patient.ground.places)
+    if not calls:
+        return
+    environment, home = patient.ground.environment, patient.ground.home
+    made = bundle_for(patient.folder, home, environment)
+    other = bundle_for(_NOT_HERE, home, environment)
+    first = rehearse(agent, calls[0], patient.folder, environment)
+    tried = [(first, made.text), (rehearse(agent, calls[0], _NOT_HERE, environment), other.text)]
+    tried += [(rehearse(agent, calls[0], patient.folder, environment, **_HOSTILE), made.text)]
+    tried += [
+        (rehearse(agent, one, patient.folder, environment), made.text) for one in both_forms(agent, home)
+    ]
+    mend = "`coffer doctor --fix` writes the hook's files anew."
+    worst = next((one for one, _ in tried if one.problem), None)
+    if worst is not None:
+        yield Row("hook run", f"{worst.form}: {worst.problem}", "fatal", mend, agent, "files")
+        return
+    if any(expected and not one.context for one, expected in tried):
+        found = "it prints nothing, though there are rules: no session gets them"
+        yield Row("hook run", found, "fatal", mend, agent, "files")
+        return
+    yield _told(agent, [one for one, _ in tried], stale=any(one.context != said for one, said in tried))
+
+
+def _told(agent: str, tried: list[Rehearsal], *, stale: bool) -> Row:
+    slowest = max(one.seconds for one in tried)
+    found = f"{len(tried)} runs, exit code 0, {len(tried[0].context.encode()):,} bytes, at most {slowest * 1000:.0f} ms"
+    if stale:
+        remedy = "`coffer daemon stop` and `start` renew what it answers from."
+        return Row("hook run", f"{found}; not the rules of now", "warning", remedy, agent, "bundles")
+    if slowest > SLOW:
+        return Row("hook run", found, "warning", "The machine is busy, or the disk slow: try again.", agent)
+    return Row("hook run", found, agent=agent)
+
+
+def trust(patient: Patient, agent: str) -> Iterator[Row]:
+    """Whether Codex runs the entries at all."""
+    status = patient.status(agent)
+    if agent != "codex" or not status.installed:
+        return
+    if status.trust is None:
+        yield Row("trust", "unknown: Codex can't be asked", "warning", TRUST_STEPS, agent)
+    elif not status.trusted:
+        states = ", ".join(sorted(set(status.trust.states.values()))) or "it does not list them"
+        found = f"Codex runs none or not all of them: {states}"
+        yield Row("trust", found, "fatal", TRUST_STEPS, agent, "trust")
+    else:
+        yield Row("trust", f"Codex trusts all {len(status.trust.states)} entries", agent=agent)
+
+
+def server(patient: Patient, agent: str) -> Iterator[Row]:
+    """The entry of the MCP server."""
+    ground = patient.ground
+    found = mcp_entries.look_up(agent, ground.environment)
+    if found.is_ours(agent, ground.home):
+        yield Row("MCP server", "its entry is there", agent=agent)
+    elif found.is_a_former(agent):
+        remedy = "`coffer up` renews it."
+        yield Row("MCP server", f"its entry runs {found.words[0]}", "fatal", remedy, agent, "mcp")
+    elif found.present:
+        remedy = "Rename that one, then `coffer up`."
+        yield Row("MCP server", "somebody else's server has the name “coffer”", "warning", remedy, agent)
+    elif open_installs(ground.home, mcp_entries.servers_file(agent, ground.environment), None, ADDED):
+        remedy = "`coffer up` adds it again."
+        yield Row(
+            "MCP server", "its entry is gone: the agent can propose no rule", "warning", remedy, agent, "mcp"
+        )
+    elif patient.status(agent).installed:
+        yield Row("MCP server", "none; `coffer up` adds it, if you want it", agent=agent)
+
+
+def deliveries(patient: Patient, agent: str) -> Iterator[Row]:
+    """When a hook of it was last heard, when a delivery was last confirmed: installed but silent is an alarm."""
+    if not patient.status(agent).installed:
+        return
+    heard = confirmed = None
+    home = patient.ground.home
+    if home.database.exists():
+        with database(home, write=False) as connection:
+            heard, confirmed = last(connection, agent), last(connection, agent, "confirmed")
+    told = f"last fired {_when(heard)}, last confirmed {_when(confirmed, seen=True)}"
+    silent = _silent(patient, agent, heard)
+    if silent:
+        remedy = "Start a session and look again; then /hooks in the agent, and `claude --debug hooks`."
+        if agent == "codex":
+            remedy = "Start a session and look again; then /hooks in Codex."
+        yield Row("deliveries", f"installed but silent: {silent}; {told}", "fatal", remedy, agent)
+    elif heard is not None and heard.state == "missing":
+        remedy = (
+            "`coffer status` shows which sessions; please report it, the transcript has no trace of the text."
+        )
+        yield Row("deliveries", f"the last one did not arrive; {told}", "warning", remedy, agent)
+    else:
+        yield Row("deliveries", told, agent=agent)
+
+
+def _when(delivery: Delivery | None, *, seen: bool = False) -> str:
+    if delivery is None:
+        return "never"
+    return (delivery.seen if seen and delivery.seen else delivery.time)[:16].replace("T", " ") + " UTC"
+
+
+def _silent(patient: Patient, agent: str, heard: Delivery | None) -> str:
+    """The session that went on without a word to us, as a phrase; "" where none did.
+
+    Only where there was a rule to deliver: without one nothing is recorded.
+    """
+    since = [
+        datetime.fromisoformat(one.time).timestamp()
+        for one in all_receipts(patient.ground.home)
+        if one.kind == INSTALLED and one.agent == agent and one.data.get("open")
+    ]
+    if not since or not bundle_for(_NOT_HERE, patient.ground.home, patient.ground.environment).lines:
+        return ""
+    after = max(*since, heard.moment if heard else 0.0) + SILENT_AFTER
+    for one in find_sessions(patient.ground.places):
+        if one.modified < after:
+            return ""  # the newest come first
+        if (
+            one.agent == agent
+            and one.kind not in (SUBAGENT, WORKFLOW)
+            and (begun := _begun(one.path)) > after
+        ):
+            when = datetime.fromtimestamp(begun, UTC).strftime("%Y-%m-%d %H:%M UTC")
+            return f"session {one.id} of {when} asked for nothing"
+    return ""
+
+
+def _begun(path: Path) -> float:
+    """When a session began, by its first record that has a time; 0 where none of the first has one."""
+    try:
+        with path.open("rb") as file:
+            found = _TIME.search(file.read(_HEAD))
+        return datetime.fromisoformat(found[1].decode()).timestamp() if found else 0.0
+    except (OSError, ValueError):
+        return 0.0  # it vanished, or says no time
