@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coffer.errors import NothingToChange, RuleRefused, TicketInvalid
+from coffer.disk import replace as replace_module
+from coffer.errors import Busy, NothingToChange, RuleRefused, TicketInvalid
+from coffer.work.draft import counting
 from coffer.work.propose import Said, by_words, issue, propose
 from coffer.work.undo_any import undo_any
 from tests.work.learning import Desktop
@@ -168,3 +170,14 @@ def test_a_proposal_for_everywhere_that_is_undone_waits_where_it_was_said(
     undo_any(done.receipt, desktop.home, desktop.places)
     (item,) = desktop.inbox(tide).items()
     assert (item.quote, item.project) == (TURN, str(tide))
+
+
+def test_nobody_proposes_while_the_turn_may_be_counted(
+    desktop: Desktop, tide: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replace_module, "_LOCK_SECONDS", 0.1)
+    path = desktop.session(tide, [TURN], "a")
+    ticket = ticket_for(desktop, tide, path)
+    with counting(desktop.home), pytest.raises(Busy):
+        propose(ticket, RULE, desktop.shelf())
+    assert propose(ticket, RULE, desktop.shelf()).rule.corrections == 1

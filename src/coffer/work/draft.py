@@ -8,6 +8,8 @@ go into the database in one transaction. Whoever opens the file next finishes or
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -240,6 +242,15 @@ def _forget(receipt: Receipt) -> None:
     """Take out of a receipt what the database knows now; what an undo needs of the evidence stays."""
     for name in ("turns", "written"):
         receipt.data.pop(name, None)
+
+
+@contextmanager
+def counting(home: Home) -> Iterator[None]:
+    """One process counts new turns at a time: two would both count the same one, for rules of different files."""
+    with refusals(home.root):
+        home.make(home.locks)
+    with locked(home.locks, home.root / "learn"):
+        yield
 
 
 def draft(path: Path, project: str, home: Home, settings: Settings, now: datetime) -> Draft:

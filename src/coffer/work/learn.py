@@ -14,18 +14,18 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from coffer.core.events import Change, DayPassed, Settings
 from coffer.core.turn import Turn
 from coffer.disk.places import Places
-from coffer.disk.replace import locked, refusals
+from coffer.disk.replace import refusals
 from coffer.disk.sessions import ARCHIVED, MAIN, Found, find_sessions
 from coffer.errors import CofferError, FileMoved
 from coffer.store.db import Receipt, database
 from coffer.store.evidence import HeardTurn, heard_up_to, keep_offset, keep_turns, known
 from coffer.store.home import Home
 from coffer.work.ask import Asker
+from coffer.work.draft import counting
 from coffer.work.find import thread_paths
 from coffer.work.lesson import Lesson
 from coffer.work.shelf import Shelf
@@ -88,7 +88,7 @@ class Learning:
     def run(self, sessions: Sequence[Found], tell: Tell = lambda: None) -> Learned:
         """Learn from what is new in these sessions. Raises Busy, DigestBroken, WriteFailed, StoreFailed."""
         learned = Learned()
-        with nullcontext() if self.dry_run else self._alone():
+        with nullcontext() if self.dry_run else counting(self.home):
             if not self.dry_run:
                 take(self.home, self.environment, self.now)
             heard, marks = self._hear(sessions, learned, tell)
@@ -97,12 +97,6 @@ class Learning:
                 self._close(learned, marks)
         learned.problems += self.asker.problems
         return learned
-
-    def _alone(self) -> Any:
-        """One learner at a time: two would both count what is new."""
-        with refusals(self.home.root):
-            self.home.make(self.home.locks)
-        return locked(self.home.locks, self.home.root / "learn")
 
     def _hear(
         self, sessions: Sequence[Found], learned: Learned, tell: Tell

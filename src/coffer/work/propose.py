@@ -27,7 +27,7 @@ from coffer.store.evidence import HeardTurn
 from coffer.store.evidence import turn as kept_turn
 from coffer.store.home import Home
 from coffer.work.desk import Done, checked, finish
-from coffer.work.draft import Draft
+from coffer.work.draft import Draft, counting
 from coffer.work.lesson import evidence_of_turn
 from coffer.work.shelf import Shelf
 from coffer.work.turns import hear
@@ -79,8 +79,14 @@ def by_words(prompt: str) -> str:
 def propose(ticket: str, said: Said, shelf: Shelf) -> Done:
     """Take an agent's wording for the turn of its ticket: a pending rule, or one more for the rule that says it.
 
-    Raises TicketInvalid, RuleRefused, and what writing a digest raises; the ticket is used up only when it is taken.
+    Raises TicketInvalid, RuleRefused, Busy where the session is being learned from just now, and what writing a
+    digest raises; the ticket is used up only when it is taken.
     """
+    with counting(shelf.home):
+        return _propose(ticket, said, shelf)
+
+
+def _propose(ticket: str, said: Said, shelf: Shelf) -> Done:
     transcript, name, folder = _good(ticket, shelf)
     turn = _turn(Path(transcript), name)
     _check_undecided(turn, shelf.home)
