@@ -9,8 +9,12 @@ import pytest
 
 from coffer.core.digest import parse
 from coffer.disk.replace import refusals
-from coffer.errors import (
-    DigestBroken,
+from coffer.errors import DigestBroken
+from coffer.store import proposals
+from coffer.store.db import database
+from coffer.work.desk import Done
+from coffer.work.receipts import to_undo
+from coffer.work.rule_errors import (
     ItemNotFound,
     NothingToChange,
     RuleAmbiguous,
@@ -18,10 +22,6 @@ from coffer.errors import (
     RuleRefused,
     WordingMissing,
 )
-from coffer.store import proposals
-from coffer.store.db import database
-from coffer.work.desk import Done
-from coffer.work.receipts import to_undo
 from coffer.work.rule_list import listing, why
 from coffer.work.undo_any import undo_any
 from tests.work.learning import Desktop

@@ -10,11 +10,11 @@ import pytest
 
 from coffer.core.rule import Rules
 from coffer.core.verdict import Verdict, decide
-from coffer.errors import ItemNotFound, NothingToChange
 from coffer.store import proposals
 from coffer.store.db import database
 from coffer.store.evidence import keep_turns, turns
 from coffer.work import inbox as inbox_module
+from coffer.work.rule_errors import ItemNotFound, NothingToChange
 from coffer.work.undo_any import undo_any
 from tests.work.learning import NOW, Desktop
 

@@ -18,12 +18,13 @@ from coffer.cli import plain
 from coffer.cli.session import World
 from coffer.core.settings import Settings
 from coffer.disk.replace import refusals
-from coffer.errors import CofferError, OnlyThePerson
+from coffer.errors import CofferError
 from coffer.store import proposals
 from coffer.store.db import database
 from coffer.store.home import Home
 from coffer.work.desk import Desk, Done, Where
 from coffer.work.privilege import Propose, may
+from coffer.work.rule_errors import OnlyThePerson
 from coffer.work.settings import load
 from coffer.work.shelf import Shelf
 

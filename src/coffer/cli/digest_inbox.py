@@ -11,10 +11,11 @@ import click
 
 from coffer.cli import plain
 from coffer.cli.counter import Counter, json_option, on_terminal, report, where_of
-from coffer.errors import CofferError, OnlyThePerson
+from coffer.errors import CofferError
 from coffer.work.desk import Desk, Done
 from coffer.work.inbox import Inbox, Item
 from coffer.work.privilege import Propose, may
+from coffer.work.rule_errors import OnlyThePerson
 from coffer.work.shelf import Shelf
 
 _MOST_SHOWN = 20

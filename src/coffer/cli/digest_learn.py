@@ -15,12 +15,13 @@ from coffer.cli.counter import Counter, json_option
 from coffer.cli.session import World, complete_sessions
 from coffer.core.rule_record import change_as_json
 from coffer.disk.sessions import ARCHIVED, MAIN, Found, find_sessions
-from coffer.errors import OnlyThePerson, TranscriptMissing
+from coffer.errors import TranscriptMissing
 from coffer.store.evidence import clean
 from coffer.work.ask import Asker
 from coffer.work.find import find
 from coffer.work.learn import Learned, Learning
 from coffer.work.privilege import Propose, may
+from coffer.work.rule_errors import OnlyThePerson
 
 _MOST_SHOWN = 30
 

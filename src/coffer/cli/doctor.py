@@ -19,7 +19,7 @@ from coffer.cli.session import World
 from coffer.cli.version import version
 from coffer.daemon import life
 from coffer.disk.replace import refusals
-from coffer.errors import CofferError, OnlyThePerson
+from coffer.errors import CofferError
 from coffer.store.home import Home
 from coffer.work.agent_client import claude_version
 from coffer.work.doctor import examine
@@ -27,6 +27,7 @@ from coffer.work.doctor_home import open_to_others
 from coffer.work.doctor_row import Fix, Patient, Row
 from coffer.work.install import install, plan
 from coffer.work.privilege import Propose, may
+from coffer.work.rule_errors import OnlyThePerson
 from coffer.work.setup import Ground, add_server, first_bundle, grant, write_files
 
 _COLOURS = {"ok": "green", "warning": "yellow", "fatal": "red"}

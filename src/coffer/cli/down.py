@@ -16,9 +16,10 @@ from coffer.cli.hooks_picture import say
 from coffer.cli.session import World
 from coffer.daemon import life, listen
 from coffer.daemon.errors import DaemonSilent
-from coffer.errors import CofferError, OnlyThePerson
+from coffer.errors import CofferError
 from coffer.store.home import Home
 from coffer.work.privilege import Propose, may
+from coffer.work.rule_errors import OnlyThePerson
 from coffer.work.setup import Ground, Outcome
 from coffer.work.takedown import (
     KEPT,

@@ -14,7 +14,7 @@ from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.cli import hooks_picture as picture
 from coffer.cli.session import World
 from coffer.disk.agent_errors import ClientMissing, ClientRefused
-from coffer.errors import CofferError, OnlyThePerson
+from coffer.errors import CofferError
 from coffer.store.db import Receipt
 from coffer.store.home import Home
 from coffer.work import codex_trust, mcp_entries
@@ -31,6 +31,7 @@ from coffer.work.install import (
     write,
 )
 from coffer.work.privilege import Propose, may
+from coffer.work.rule_errors import OnlyThePerson
 
 _AGENT = click.argument("agent", type=click.Choice([*HOOK_AGENTS, "all"]), default="all")
 _DRY = click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")

@@ -10,10 +10,10 @@ import click
 
 from coffer.cli import plain
 from coffer.cli.session import World
-from coffer.errors import OnlyThePerson
 from coffer.store.db import Receipt
 from coffer.store.home import Home
 from coffer.work.privilege import Propose, may
+from coffer.work.rule_errors import OnlyThePerson
 from coffer.work.trust import (
     PendingTrust,
     give_trust,

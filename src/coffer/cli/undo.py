@@ -8,10 +8,10 @@ import click
 
 from coffer.cli import plain
 from coffer.cli.session import World
-from coffer.errors import OnlyThePerson
 from coffer.store.home import Home
 from coffer.work.config_write import KINDS
 from coffer.work.receipts import to_undo
+from coffer.work.rule_errors import OnlyThePerson
 from coffer.work.undo_any import undo_any
 
 FOR_THE_PERSON = ("digest", "trust", *KINDS)

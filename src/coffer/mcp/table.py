@@ -17,16 +17,14 @@ from coffer.errors import (
     Busy,
     CofferError,
     FileMoved,
-    NothingToChange,
     PrunedContentMissing,
     RestoreAmbiguous,
     RestoreNotFound,
-    RuleRefused,
-    TicketInvalid,
 )
 from coffer.mcp.caller import Caller, House
 from coffer.work.own_content import page_of, restore_own
 from coffer.work.propose import LONGEST, Said, propose
+from coffer.work.rule_errors import NothingToChange, RuleRefused, TicketInvalid
 from coffer.work.settings import load
 from coffer.work.shelf import Shelf
 

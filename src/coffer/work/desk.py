@@ -25,9 +25,9 @@ from coffer.core.redact import redact
 from coffer.core.rule import Evidence, Persistence, Rule, Wording, is_hard, title_of
 from coffer.core.similar import compare
 from coffer.core.wording import TRIGGERS
-from coffer.errors import NothingToChange, RuleAmbiguous, RuleNotFound, RuleRefused
 from coffer.store.db import Receipt
 from coffer.work.draft import Draft
+from coffer.work.rule_errors import NothingToChange, RuleAmbiguous, RuleNotFound, RuleRefused
 from coffer.work.shelf import Shelf
 
 Where = Literal["project", "user"]

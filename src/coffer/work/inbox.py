@@ -19,13 +19,13 @@ from coffer.core.rule import Rule, Wording, title_of
 from coffer.core.verdict import decide
 from coffer.core.wording import Worded
 from coffer.disk.replace import refusals
-from coffer.errors import ItemNotFound, NothingToChange, WordingMissing
 from coffer.store.db import Receipt, database
 from coffer.store.evidence import HeardTurn, turns
 from coffer.store.evidence import turn as kept_turn
 from coffer.store.proposals import Proposal, close, open_proposals
 from coffer.work.desk import Desk, Done, Where, checked, finish
 from coffer.work.lesson import clean_wording, evidence_of_turn, said_at
+from coffer.work.rule_errors import ItemNotFound, NothingToChange, WordingMissing
 
 QUIET_DAYS = 60
 """Noticed turns older than this are left out unless all are asked for: nobody remembers what they were about."""

@@ -21,7 +21,6 @@ from coffer.core.similar import compare
 from coffer.core.turn import Turn, normal
 from coffer.core.wording import TRIGGERS
 from coffer.disk.replace import refusals
-from coffer.errors import NothingToChange, RuleRefused, TicketInvalid
 from coffer.store.db import database
 from coffer.store.evidence import HeardTurn
 from coffer.store.evidence import turn as kept_turn
@@ -29,6 +28,7 @@ from coffer.store.home import Home
 from coffer.work.desk import Done, checked, finish
 from coffer.work.draft import Draft, counting
 from coffer.work.lesson import evidence_of_turn
+from coffer.work.rule_errors import NothingToChange, RuleRefused, TicketInvalid
 from coffer.work.shelf import Shelf
 from coffer.work.turns import hear
 

@@ -17,13 +17,14 @@ from coffer.core.rule_record import rule_from
 from coffer.disk import digest_file
 from coffer.disk.digest_file import Loaded
 from coffer.disk.replace import locked, refusals
-from coffer.errors import DigestBroken, ReceiptNotFound, RulesChangedSince
+from coffer.errors import DigestBroken, ReceiptNotFound
 from coffer.store import trust
 from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save
 from coffer.store.db import receipt as kept_receipt
 from coffer.store.evidence import move_evidence, set_state
 from coffer.store.home import Home
 from coffer.work.draft import recover
+from coffer.work.rule_errors import RulesChangedSince
 
 
 def undo_digest(receipt: Receipt, home: Home, now: datetime | None = None) -> Receipt:
