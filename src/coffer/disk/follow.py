@@ -12,16 +12,21 @@ from coffer.agents.hints import PERSON, may_be_persons
 from coffer.disk.admitted import opened_unlinked
 
 _CHUNK = 1 << 20
+_ANCHOR = 64
 _LONGEST_LINE = 1 << 23
 """Bytes of a line that has no end yet; a longer one is taken for a person's."""
 
 
 class Followed(Struct, frozen=True):
-    """How far a file was looked at. file: device and inode. offset: behind the last whole line. size: then."""
+    """How far a file was looked at. file: device and inode. offset: behind the last whole line. size: then.
+
+    anchor: the bytes before the offset: a file that was emptied and written anew is known by them.
+    """
 
     file: tuple[int, int] = (0, 0)
     offset: int = 0
     size: int = 0
+    anchor: bytes = b""
 
 
 class Growth(Struct, frozen=True):
@@ -55,14 +60,21 @@ def follow(agent: str, path: Path, before: Followed | None) -> tuple[Followed | 
         found = os.fstat(descriptor)
         file = (found.st_dev, found.st_ino)
         same = before is not None and before.file == file and found.st_size >= before.size
+        same = before is not None and same and _before(descriptor, before) == before.anchor
         if before is not None and same and found.st_size == before.size:
             return before, Growth(exists=True)
         offset = before.offset if before is not None and same else 0
         end, person = _new(agent, descriptor, offset, found.st_size)
         replaced = before is not None and not same
-        return Followed(file, end, found.st_size), Growth(
-            exists=True, grew=True, replaced=replaced, person=person
-        )
+        now = Followed(file, end, found.st_size)
+        now = Followed(file, end, found.st_size, _before(descriptor, now, _ANCHOR))
+        return now, Growth(exists=True, grew=True, replaced=replaced, person=person)
+
+
+def _before(descriptor: int, state: Followed, size: int | None = None) -> bytes:
+    """The bytes before a state's offset, as many as its anchor has."""
+    start = max(0, state.offset - (len(state.anchor) if size is None else size))
+    return os.pread(descriptor, state.offset - start, start)
 
 
 def _new(agent: str, descriptor: int, offset: int, size: int) -> tuple[int, bool]:
