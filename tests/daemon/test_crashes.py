@@ -15,6 +15,7 @@ def ready(rig: Rig) -> None:
     """A rule, and its bundle ready for hooks without a daemon."""
     write_rules(rig.house, rig.home, ORDER)
     index = rig.home.root / "bundles" / "index"
+    eventually(index.exists)
     eventually(lambda: ORDER in "".join(p.read_text() for p in index.parent.glob("*/claude.SessionStart")))
 
 
@@ -96,3 +97,31 @@ def test_a_worker_that_is_killed_is_followed_by_another(rig: Rig) -> None:
         eventually(lambda: rig.rules(tide))
         assert rig.process() == daemon
         assert gone(worker.pid)
+
+
+def test_ten_kills_while_sessions_begin_and_go_on(rig: Rig) -> None:
+    """No session fails, each has the rule once, and each answer is accounted for."""
+    rig.install()  # with the daemon's command: hooks start it again
+    tide = rig.project()
+    write_rules(rig.house, rig.home, ORDER)
+    rig.begin()
+    ready(rig)
+    sessions = []
+    for number in range(30):
+        if number % 3 == 0 and rig.process() is not None:
+            rig.kill()
+        session = rig.session(f"s{number}", tide)
+        told = session.start()
+        assert ORDER in told
+        session.says("fix the parser", answered=False)
+        session.holds(told)
+        assert session.hook("UserPromptSubmit", prompt="go on") == ""
+        session.says("go on")
+        session.hook("Stop")
+        sessions.append(session)
+    if rig.process() is None:
+        rig.begin()
+    eventually(lambda: not read_spool(rig.home))
+    sent = [one for one in rig.deliveries() if one.event == "SessionStart:startup"]
+    assert {one.session for one in sent} == {session.name for session in sessions}
+    eventually(lambda: {one.state for one in rig.deliveries()} <= {"confirmed", "held"})

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,11 +18,12 @@ from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.core.loads import loads
 from coffer.errors import CofferError
 from coffer.store.deliveries import Delivery
+from coffer.store.fired import note_fired
 from coffer.store.home import Home
 from coffer.store.sent import Outbox, save_new, take_in
 from coffer.work.bundle_files import drop_spooled, read_spool
 from coffer.work.bundles import session_context
-from coffer.work.deliver import EVENTS, Asked, World, answer, asked_of
+from coffer.work.deliver import EVENTS, REHEARSAL, Asked, World, answer, asked_of
 from coffer.work.held import QUICK, child_file
 from coffer.work.spooled import delivery_of
 
@@ -76,7 +78,11 @@ class Answers:
         self, agent: str, event: str, body: bytes, headers: Mapping[str, str]
     ) -> tuple[Mapping[str, Any], Asked]:
         said = said_of(body)
-        return said, asked_of(agent, event, said, headers, self.world.environment)
+        asked = asked_of(agent, event, said, headers, self.world.environment)
+        if asked.session != REHEARSAL:  # a hook that Coffer tries would hide that no agent ever did
+            with suppress(OSError):  # it only tells a person when
+                note_fired(self._home, agent)
+        return said, asked
 
     def _look(self, asked: Asked) -> None:
         assert asked.transcript is not None

@@ -45,6 +45,7 @@ AFTER_EVENT = {
 """Seconds after an event at which its transcript is looked at, whatever the file system tells: a client writes a
 prompt after it asked us, and its last answer up to a second after it said Stop (facts/claude-code §2)."""
 PUBLISH_SECONDS = 0.2
+TAKE_SECONDS = 0.2
 RETRY_SECONDS = 5.0
 UNCONFIRMED = timedelta(days=1)
 _MOST_FOLDERS = 300
@@ -72,6 +73,7 @@ class Loop:
         self.sessions: dict[Path, Session] = {}
         self.contexts: dict[Path, Context] = {}
         self._folders: dict[Path, None] = {}
+        self._taking: set[Places] = set()
         self._places = {Places.of(environment): dict(environment)}
         self._looks: dict[Path, Look] = {}
         self._looked, self._due, self._publish, self._sent = (asyncio.Event() for _ in range(4))
@@ -111,7 +113,7 @@ class Loop:
         if event in ("SessionStart", "UserPromptSubmit"):
             self._settle_in(asked.folder)
         if event == "SessionStart":
-            self._soon(self.chores.run(self.chores.take, asked.environment))
+            self._take(asked.places, asked.environment)
         if asked.places not in self._places:
             self._places[asked.places] = dict(asked.environment)
             self.watch.below(self._places)
@@ -129,12 +131,23 @@ class Loop:
 
     def _end(self, path: Path, environment: Mapping[str, str]) -> None:
         """What is new in it is learned, also what no line of it gave a reason for."""
-        self._soon(self.chores.run(self.chores.take, environment))
+        self._take(Places.of(environment), environment)
         session = self._session("", path, environment)
         session.mark(time.monotonic() + AFTER_EVENT["SessionEnd"][0])
         self._due.set()
         for delay in AFTER_EVENT["SessionEnd"]:
             self._later(delay, path, Look(settled=True, ended=True))
+
+    def _take(self, places: Places, environment: Mapping[str, str]) -> None:
+        """Settle the person's own digest: once for all sessions that begin or end in this moment."""
+        if places not in self._taking:
+            self._taking.add(places)
+            self._soon(self._taken(places, environment))
+
+    async def _taken(self, places: Places, environment: Mapping[str, str]) -> None:
+        await asyncio.sleep(TAKE_SECONDS)
+        self._taking.discard(places)
+        await self.chores.run(self.chores.take, environment)
 
     def _session(self, agent: str, path: Path, environment: Mapping[str, str]) -> Session:
         known = self.sessions.get(path)
