@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 from coffer.daemon import client, life, listen
 from coffer.daemon.errors import DaemonSilent
+from coffer.daemon.run import GUARD_SECONDS
 from coffer.hook import INHERITED
 from tests.cli.run import COMMAND, Done
 from tests.daemon.rig import LONG, Rig, eventually, gone
@@ -224,6 +226,12 @@ def test_a_stop_signal_ends_it_in_good_order(running: Rig) -> None:
     eventually(lambda: not running.daemons())
     assert running.log().splitlines()[-1].endswith("ends")
     assert "Traceback" not in running.log()
+
+
+def test_a_home_that_is_deleted_ends_its_daemon(running: Rig) -> None:
+    assert GUARD_SECONDS <= 30
+    shutil.rmtree(running.home.root)
+    eventually(lambda: not running.daemons())
 
 
 def test_run_in_the_foreground(rig: Rig) -> None:

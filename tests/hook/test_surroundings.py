@@ -160,6 +160,7 @@ def test_any_path_of_the_interpreter_will_do(rig: Rig, tmp_path: Path, kind: str
     script = rig.script.read_bytes()
     write_hook(rig.home, python)
     rig.script.write_bytes(script)
+    (rig.home.root / "bin" / "daemon-command").unlink()  # else it starts a real daemon, for ever
     rig.publish()
     assert rig.run(words=[str(rig.stub), "claude", "SessionStart"]) == FROM_FILE
 

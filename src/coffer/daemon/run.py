@@ -25,6 +25,7 @@ from coffer.errors import CofferError, SettingsBroken
 from coffer.store.home import Home
 
 _LOG = logging.getLogger("coffer.daemon")
+GUARD_SECONDS = 30.0
 SWITCH_SECONDS = 0.0005
 """How long a thread may keep the interpreter while a hook waits for another."""
 
@@ -120,11 +121,21 @@ async def _live(home: Home, environment: Mapping[str, str], listener: socket.soc
             await event.wait()
         life.announce(home, known)
         report(life.READY)
+        guard = group.create_task(_guarded(home, known, stopping))
         await loop.run(stopping)
+        guard.cancel()
         pipes.cancel()
         for server, _ in servers:
             server.end()
     await loop.close()
+
+
+async def _guarded(home: Home, known: life.Known, stopping: asyncio.Event) -> None:
+    """End where daemon.json is not ours any more: a home that was deleted or replaced would never be asked again."""
+    while life.read(home) == known:  # noqa: ASYNC110  (a file has no event)
+        await asyncio.sleep(GUARD_SECONDS)
+    _LOG.warning("%s does not speak of this daemon any more, so it is not needed", life.json_path(home))
+    stopping.set()
 
 
 def _tcp(home: Home) -> bool:
