@@ -197,7 +197,7 @@ def silent_session(here: Place) -> Callable[[], None]:
     later = time.time() + 3_600
     when = datetime.fromtimestamp(later, UTC).isoformat().replace("+00:00", "Z")
     path = put(here.machine, json.dumps({"type": "user", "timestamp": when}).encode() + b"\n", "silent")
-    os.utime(path, (later, later))
+    os.utime(path, (later + 60, later + 60))
     return path.unlink
 
 

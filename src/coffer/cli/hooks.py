@@ -19,7 +19,8 @@ from coffer.store.db import Receipt
 from coffer.store.home import Home
 from coffer.work import codex_trust, mcp_entries
 from coffer.work.agent_client import claude_version, find_client
-from coffer.work.config_write import PERMITTED
+from coffer.work.client_writes import close_open
+from coffer.work.config_write import ADDED, PERMITTED
 from coffer.work.hook_status import hook_status
 from coffer.work.install import (
     InstallPlan,
@@ -32,6 +33,7 @@ from coffer.work.install import (
 )
 from coffer.work.privilege import Propose, may
 from coffer.work.rule_errors import OnlyThePerson
+from coffer.work.setup import Ground, add_server, grant
 
 _AGENT = click.argument("agent", type=click.Choice([*HOOK_AGENTS, "all"]), default="all")
 _DRY = click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")
@@ -98,8 +100,13 @@ def uninstall_command(agent: str, dry_run: bool, yes: bool, mcp: bool, as_machin
     run.go("Take this out?", uninstall, more=mcp)
     if run.acts and mcp:
         for name in chosen:
-            run.attempt(partial(mcp_entries.remove, name, run.world.environment))
+            run.attempt(partial(_remove_server, run, name))
     run.finish()
+
+
+def _remove_server(run: _Run, agent: str) -> None:
+    mcp_entries.remove(agent, run.world.environment)
+    close_open(ADDED, mcp_entries.servers_file(agent, run.world.environment), run.home)
 
 
 @command.command("status")
@@ -133,6 +140,11 @@ class _Run:
         self.receipts: dict[str, Receipt] = {}
         self.first: CofferError | None = None
         self.acts = False
+
+    @property
+    def ground(self) -> Ground:
+        """The same, for what is written by the agents' own commands."""
+        return Ground(self.world.environment, self.world.places, self.home)
 
     def chosen(self, agent: str) -> list[str]:
         """The agents that are meant: with `all` those that are on this machine."""
@@ -235,7 +247,7 @@ def _trust(run: _Run, *, wanted: bool) -> codex_trust.Trust | None:
             if wanted or (
                 asks and click.confirm("Codex runs a hook only once you trust it. Trust these now?")
             ):
-                found = codex_trust.grant(environment, places)
+                found, _ = grant(run.ground)
     except (ClientMissing, ClientRefused) as error:
         if wanted:
             run.first = run.first or error
@@ -250,4 +262,4 @@ def _trust(run: _Run, *, wanted: bool) -> codex_trust.Trust | None:
 def _add_servers(run: _Run) -> None:
     names: Sequence[str] = [one.agent for one in run.plans]
     for name in names:
-        run.attempt(partial(mcp_entries.add, name, run.home, run.world.environment))
+        run.attempt(partial(add_server, name, run.ground))

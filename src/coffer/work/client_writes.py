@@ -97,10 +97,10 @@ def kept_keys(path: Path, home: Home) -> list[str]:
 
 
 def _only_ours(kind: str, before: Config, after: Config) -> bool:
-    """Whether the write took nothing away and changed nothing that is not ours.
+    """Whether the write changed no value that is not ours.
 
     Another program may have written in the same moment, and putting the file back would lose that. What a client adds
-    for itself comes again.
+    for itself comes again, and so does its clearing up of what it no longer keeps.
     """
     if before.data is None:
         return after.data is not None
@@ -109,7 +109,7 @@ def _only_ours(kind: str, before: Config, after: Config) -> bool:
     except (ValueError, CofferError):
         return False
     ours = _OURS.get(kind, ())
-    return all(now.get(key) == value for key, value in was.items() if key not in ours) and all(
+    return all(now[key] == value for key, value in was.items() if key in now and key not in ours) and all(
         _within(was[key], now.get(key)) for key in ours if key in was
     )
 

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from coffer.agents.codex_hooks import TRUST_STEPS
 from coffer.agents.hook_table import HOOK_AGENTS
-from coffer.disk.sessions import SUBAGENT, WORKFLOW, find_sessions
 from coffer.store.db import database
-from coffer.store.deliveries import Delivery, last
+from coffer.store.deliveries import last
+from coffer.store.home import Home
 from coffer.work import mcp_entries
 from coffer.work.agent_client import client_version, find_client
 from coffer.work.bundles import bundle_for
-from coffer.work.config_write import ADDED, INSTALLED, open_installs
+from coffer.work.config_write import ADDED, open_installs
 from coffer.work.doctor_row import Patient, Row
 from coffer.work.install import stub_problems
-from coffer.work.receipts import all_receipts
 from coffer.work.rehearse import Rehearsal, both_forms, installed, rehearse
+from coffer.work.status import Clients, agents_status
 
 SLOW = 0.8
 """Seconds that a hook may take (DESIGN section 8)."""
-SILENT_AFTER = 120.0
-"""Seconds. A session that was written to this long after our entries must have fired one of them."""
-_TIME = re.compile(rb'"timestamp": ?"([0-9T:.+Z-]{19,40})"')
-_HEAD = 1 << 16
 _NOT_HERE = Path("/")
 _HOSTILE = {"PYTHONPATH": "/nonexistent", "PYTHONHOME": "/nonexistent", "PYTHONSAFEPATH": "0"}
 """What a person's environment may hold, and what would break any other Python program."""
@@ -148,64 +143,30 @@ def deliveries(patient: Patient, agent: str) -> Iterator[Row]:
     """When a hook of it was last heard, when a delivery was last confirmed: installed but silent is an alarm."""
     if not patient.status(agent).installed:
         return
-    heard = confirmed = None
-    home = patient.ground.home
-    if home.database.exists():
-        with database(home, write=False) as connection:
-            heard, confirmed = last(connection, agent), last(connection, agent, "confirmed")
-    told = f"last fired {_when(heard)}, last confirmed {_when(confirmed, seen=True)}"
-    silent = _silent(patient, agent, heard)
-    if silent:
-        remedy = "Start a session and look again; then /hooks in the agent, and `claude --debug hooks`."
-        if agent == "codex":
-            remedy = "Start a session and look again; then /hooks in Codex."
-        yield Row("deliveries", f"installed but silent: {silent}; {told}", "fatal", remedy, agent)
-    elif heard is not None and heard.state == "missing":
+    ground = patient.ground
+    every = agents_status(ground.home, ground.places, Clients({}, None))
+    [found] = [one for one in every if one.hooks.agent == agent]
+    told = f"last fired {_when(found.fired)}, last confirmed {_when(found.confirmed)}"
+    if found.silent:
+        debug = ", then `claude --debug hooks`" if agent == "claude" else ""
+        remedy = f"Start a session and look again; then /hooks in it{debug}."
+        yield Row("deliveries", f"installed but silent: {found.silent}; {told}", "fatal", remedy, agent)
+    elif _missing(ground.home, agent):
         remedy = (
-            "`coffer status` shows which sessions; please report it, the transcript has no trace of the text."
+            "`coffer status` shows which sessions. The transcript has no trace of the text: please report it."
         )
         yield Row("deliveries", f"the last one did not arrive; {told}", "warning", remedy, agent)
     else:
         yield Row("deliveries", told, agent=agent)
 
 
-def _when(delivery: Delivery | None, *, seen: bool = False) -> str:
-    if delivery is None:
-        return "never"
-    return (delivery.seen if seen and delivery.seen else delivery.time)[:16].replace("T", " ") + " UTC"
+def _when(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M UTC") if moment else "never"
 
 
-def _silent(patient: Patient, agent: str, heard: Delivery | None) -> str:
-    """The session that went on without a word to us, as a phrase; "" where none did.
-
-    Only where there was a rule to deliver: without one nothing is recorded.
-    """
-    since = [
-        datetime.fromisoformat(one.time).timestamp()
-        for one in all_receipts(patient.ground.home)
-        if one.kind == INSTALLED and one.agent == agent and one.data.get("open")
-    ]
-    if not since or not bundle_for(_NOT_HERE, patient.ground.home, patient.ground.environment).lines:
-        return ""
-    after = max(*since, heard.moment if heard else 0.0) + SILENT_AFTER
-    for one in find_sessions(patient.ground.places):
-        if one.modified < after:
-            return ""  # the newest come first
-        if (
-            one.agent == agent
-            and one.kind not in (SUBAGENT, WORKFLOW)
-            and (begun := _begun(one.path)) > after
-        ):
-            when = datetime.fromtimestamp(begun, UTC).strftime("%Y-%m-%d %H:%M UTC")
-            return f"session {one.id} of {when} asked for nothing"
-    return ""
-
-
-def _begun(path: Path) -> float:
-    """When a session began, by its first record that has a time; 0 where none of the first has one."""
-    try:
-        with path.open("rb") as file:
-            found = _TIME.search(file.read(_HEAD))
-        return datetime.fromisoformat(found[1].decode()).timestamp() if found else 0.0
-    except (OSError, ValueError):
-        return 0.0  # it vanished, or says no time
+def _missing(home: Home, agent: str) -> bool:
+    if not home.database.exists():
+        return False
+    with database(home, write=False) as connection:
+        newest = last(connection, agent)
+    return newest is not None and newest.state == "missing"

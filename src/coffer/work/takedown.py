@@ -41,6 +41,7 @@ RUNNING = (
     "mcp.sock",
     "mcp-hello.json",
     "bundles",
+    "fired",
 )
 """What of Coffer's own folder only serves a Coffer that is set up. `bin` goes first: a hook that still runs would start
 the daemon again."""
