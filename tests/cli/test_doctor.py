@@ -218,7 +218,23 @@ def hooks_off(here: Place) -> Callable[[], None]:
     return back
 
 
+def long_hard_rules(here: Place) -> Callable[[], None]:
+    path = here.machine.home / ".cozempic" / "behavioral-digest.md"
+    kept = path.read_bytes()
+    for place_of_it in ("harbour", "lighthouse", "tide table", "chart", "ferry", "mooring", "anchor"):
+        text = (
+            f"Do not rename the {place_of_it}, " + f"nor what the {place_of_it} is made of, " * 9 + "please."
+        )
+        assert here.machine.alone("digest", "add", text, "--hard", "--global", "--yes").code == 0
+
+    def back() -> None:
+        path.write_bytes(kept)
+
+    return back
+
+
 FOR_THE_PERSON = (
+    (long_hard_rules, "bundle", "warning", "hard rules stand behind the first 2,048 bytes"),
     (broken_settings, "settings", "fatal", "cap"),
     (unknown_setting, "settings", "warning", "digset"),
     (broken_database, "database", "fatal", "can't be read"),

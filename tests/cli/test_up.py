@@ -92,6 +92,23 @@ def test_up_and_down_leave_no_byte_behind(here: Place) -> None:
     assert here.files() == before, "digests stay"
 
 
+def test_an_odd_home(tmp_path: Path) -> None:
+    """Spaces and quotes break a command in a shell; 300 bytes break a socket's address and a `#!` line."""
+    with place(tmp_path / "a b's $HOME" / ("x" * 150) / ("y" * 100)) as here:
+        before = here.files()
+        said = here.machine.alone("up", "--yes", "--json").json
+        assert [(one["form"], one["code"], one["problem"]) for one in said["delivery"]] == [
+            ("exec", 0, ""),
+            ("sh -c", 0, ""),
+        ]
+        assert all(one["bytes"] > 300 for one in said["delivery"])
+        assert [
+            row for row in here.machine.alone("doctor", "--json").json["rows"] if row["level"] != "ok"
+        ] == []
+        assert here.machine.alone("down", "--yes").code == 0
+        assert here.files() == before
+
+
 def test_a_person_is_asked_once(here: Place) -> None:
     said = here.machine.alone("up", keys="n\r")
     assert said.out.count("[y/N]") == 1
