@@ -17,9 +17,9 @@ from coffer.store.home import Home
 from coffer.work.effective import user_home
 
 _LOG = logging.getLogger("coffer.daemon")
-STEP = 200
-"""Milliseconds between looks at what the system has told. It is woken by these, so they are not too many."""
-GROUPED = 400
+STEP = 250
+"""Milliseconds between looks at what the system has told of transcripts. A process that rests is woken by these."""
+STEP_FOR_DIGESTS = 1000
 TIMEOUT = 60_000
 _RETRY_SECONDS = 60.0
 _AGENTS = ("claude", "codex")
@@ -37,7 +37,7 @@ class Watch:
         self._places: list[Places] = []
         self._projects: set[Path] = set()
         self._real: dict[tuple[str, Places], tuple[Path, ...]] = {}
-        self._sessions, self._digests = _Renewed(), _Renewed()
+        self._sessions, self._digests = _Renewed(STEP), _Renewed(STEP_FOR_DIGESTS)
 
     def begin(self, home: Home, environment: Mapping[str, str], places: Iterable[Places]) -> None:
         """What to watch. Makes the spool's folder, since what is not there can't be watched."""
@@ -111,8 +111,9 @@ class Watch:
 class _Renewed:
     """A watch over folders that can be exchanged while it runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: int) -> None:
         self.stop = asyncio.Event()
+        self._step = step
         self._folders: frozenset[Path] = frozenset()
         self._new = asyncio.Event()
 
@@ -135,8 +136,8 @@ class _Renewed:
                 async for changes in awatch(
                     *sorted(self._folders),
                     watch_filter=_wanted,
-                    debounce=GROUPED,
-                    step=STEP,
+                    debounce=2 * self._step,
+                    step=self._step,
                     rust_timeout=TIMEOUT,
                     stop_event=self.stop,
                     recursive=True,
