@@ -1,0 +1,49 @@
+"""`coffer guard judge`, `capture` and `why` as a person and a program call them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from coffer.cli.main import cli
+
+HARNESS = Path(__file__).parents[1] / "fixtures" / "harness"
+
+
+def run(*words: str, home: Path | None = None) -> str:
+    environment = {"HOME": str(home or "/nonexistent"), "COFFER_HOME": None, "CLAUDE_CONFIG_DIR": None}
+    done = CliRunner().invoke(cli, ["guard", *words], env=environment, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_judge_names_every_blocker_for_a_program() -> None:
+    told = json.loads(run("judge", str(HARNESS / "permission-prompt"), "--json"))
+    assert told["safe"] is False
+    assert {"dialog", "tool"} <= {each["kind"] for each in told["blockers"]}
+    assert all(each["evidence"] for each in told["blockers"])
+    assert json.loads(run("judge", str(HARNESS / "idle"), "--json")) == {"safe": True, "blockers": []}
+
+
+def test_judge_has_two_questions() -> None:
+    assert "may be written: yes" in run("judge", str(HARNESS / "vim-normal"))
+    typed = run("judge", str(HARNESS / "vim-normal"), "--typed")
+    assert "may be typed: no" in typed
+    assert "editor:" in typed
+
+
+def test_why_and_capture_of_a_session_that_nobody_holds(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude" / "projects" / "-home-dev-work"
+    folder.mkdir(parents=True)
+    session = json.loads((HARNESS / "idle" / "proc.json").read_bytes())["session_id"]
+    (folder / f"{session}.jsonl").write_bytes((HARNESS / "idle" / "transcript.jsonl").read_bytes())
+    said = run("why", session, home=tmp_path)
+    assert "no hook evidence" in said
+    assert "no registry file names this session" in said
+    told = json.loads(run("why", session, "--json", home=tmp_path))
+    assert told["write"]["safe"] is False
+    target = tmp_path / "kept"
+    assert "Kept in" in run("capture", session, "--to", str(target), home=tmp_path)
+    assert not json.loads(run("judge", str(target), "--json"))["safe"]
