@@ -46,11 +46,12 @@ conformance: .venv/dev.stamp
 	$(BIN)/python tests/lab/install.py
 	COFFER_CONFORMANCE_SEEDS=$${SEEDS:-400} $(BIN)/python -m pytest -q -n $(WORKERS) tests/lab/test_view_conformance.py
 
-# Make the lab's own transcripts again, with the real clients.
+# Make the lab's own transcripts and the guard's captured instants again, with the real clients.
 fixtures: .venv/dev.stamp
 	$(BIN)/python tests/lab/install.py
 	$(BIN)/python -m tests.lab.make_claude_fixtures
 	$(BIN)/python -m tests.lab.make_codex_fixtures
+	$(BIN)/python -m tests.lab.make_harness_fixtures
 
 clean:
 	rm -rf .venv .lab .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
