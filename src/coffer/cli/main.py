@@ -35,6 +35,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bundle": ("coffer.cli.bundle", "Show what a session is sent of the rules, and what is left out."),
     "hooks": ("coffer.cli.hooks", "Connect your agents: put Coffer's hooks in, take them out, see them."),
     "status": ("coffer.cli.status", "Show whether the rules arrive: daemon, hooks, open sessions."),
+    "run": ("coffer.cli.run", "Run an agent so that its session can be reloaded in place."),
+    "reload": ("coffer.cli.reload", "Reload a session that runs under `coffer run`, or say why not now."),
     "guard": ("coffer.cli.guard", "Whether a live session may be touched now, and what is in flight if not."),
     "daemon": ("coffer.cli.daemon", "The process that answers hooks and learns: start, stop, see it."),
     "completion": ("coffer.cli.completion", "Print the completion script of a shell."),

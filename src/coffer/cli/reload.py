@@ -1,0 +1,72 @@
+"""`coffer reload`: the session in place from its file, or why that would not be safe now."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from coffer.cli import plain
+from coffer.cli.counter import json_option
+from coffer.cli.session import World
+from coffer.launch import reach
+from coffer.launch.errors import ReloadRefused
+from coffer.launch.reload import TYPED
+from coffer.store.home import Home
+
+
+@click.command()
+@click.argument("session", metavar="[SESSION]", default=reach.CURRENT)
+@click.option("--apply", is_flag=True, help="Do it. Without this, it is only said whether it would be safe.")
+@click.option(
+    "--wait",
+    default=10.0,
+    show_default=True,
+    type=click.FloatRange(0, 600),
+    metavar="SECONDS",
+    help="With --apply: how long to wait for a safe moment.",
+)
+@click.option(
+    "--restart",
+    metavar="MODEL",
+    default=None,
+    help="End the agent and start it again instead, with its own arguments and, where they name none, this model.",
+)
+@json_option
+def command(session: str, apply: bool, wait: float, restart: str | None, as_machine: bool) -> None:
+    """Let a session that runs under `coffer run claude` read its file again, as after a prune.
+
+    `/resume` and its id are typed when the session is idle, its input line is empty and no key was pressed just
+    now; they are read back before Enter. If anything else shows, they are deleted and nothing is sent.
+    """
+    world = World.now()
+    home = Home.of(world.environment)
+    found = reach.find_run(home, session, world.environment, world.folder)
+    if not apply:
+        _tell(found, as_machine)
+        return
+    said = reach.reload(home, found, wait=wait, model=restart)
+    if as_machine:
+        click.echo(json.dumps(said, indent=2))
+    if said.get("kind") != TYPED:
+        raise ReloadRefused(str(said.get("why")))
+    if as_machine:
+        return
+    click.echo(f"Session {found['session']} was reloaded.")
+    for line in (said.get("said"), said.get("why")):
+        if line:
+            click.echo(f"Claude Code says: {plain.visible_line(str(line))}")
+
+
+def _tell(found: dict[str, Any], as_machine: bool) -> None:
+    if as_machine:
+        click.echo(json.dumps(found, indent=2))
+        return
+    name = found["session"] or f"of run {found['run']}"
+    if found.get("safe"):
+        click.echo(f"Session {name} can be reloaded now: `coffer reload {found['session']} --apply`.")
+        return
+    click.echo(f"Session {name} can't be reloaded now:")
+    for why in found.get("why", []):
+        click.echo(f"  {plain.visible_line(str(why))}")
