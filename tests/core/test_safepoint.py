@@ -322,6 +322,8 @@ def test_the_projects_schedules(scheduled: str, kind: list[str]) -> None:
         SCREEN.replace("? for shortcuts", "search prompts: "),
         SCREEN.replace("? for shortcuts · ← for agents", ""),
         SCREEN.replace("? for shortcuts", "esc to interrupt"),
+        SCREEN.replace("? for shortcuts · ← for agents", "enter to open · space to reply"),
+        SCREEN.replace("? for shortcuts · ← for agents", "Esc to cancel"),
         SCREEN.replace(RULE, "-" * 40),
         SCREEN.partition(RULE)[0] + RULE + "\n  Showing detailed transcript\n",
     ],

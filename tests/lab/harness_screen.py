@@ -211,7 +211,30 @@ def statusline(h: Harness) -> None:
         )
 
 
+def narrow(h: Harness) -> None:
+    """An idle client on a small terminal."""
+    h.stage.play(GREETINGS)
+    with h.home.interactive(width=80, height=24) as screen:
+        h.stage.say(screen, "Please greet the apple.", "Greeted apple")
+        pause(1.5)
+        h.shoot(screen, "narrow", Truth(True, "idle on a terminal of 80 columns"))
+        screen.key("BTab")
+        pause(1)
+        h.shoot(screen, "narrow-accept-edits", Truth(True, "idle on 80 columns; edits are accepted"))
+
+
+def agents_view(h: Harness) -> None:
+    """The view of background agents is open in place of the conversation."""
+    h.stage.play(GREETINGS)
+    with h.home.interactive() as screen:
+        h.stage.say(screen, "Please greet the apple.", "Greeted apple")
+        pause(1)
+        screen.key("Left")
+        pause(2.5)
+        h.shoot(screen, "agents-view", Truth(False, "another view takes the keys", ("input",)))
+
+
 SCENES: dict[str, Callable[[Harness], None]] = {
     scene.__name__.replace("_", "-"): scene
-    for scene in (quiet, keys, put_back, rewind, vim, model_menu, modes, statusline)
+    for scene in (quiet, keys, put_back, rewind, vim, model_menu, modes, statusline, narrow, agents_view)
 }

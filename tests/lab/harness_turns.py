@@ -259,10 +259,28 @@ def stop_hook(h: Harness) -> None:
         )
 
 
+def notified(h: Harness) -> None:
+    """The client tells the person that it waits: for a permission, and later for the next prompt."""
+    h.settings(allow=("Read",))
+    touch: list[Json] = [{"text": "I make it.", "tools": [bash("touch a.txt", "Touch")]}, {"text": "Done."}]
+    h.stage.play({"touch it": touch})
+    with h.home.interactive() as screen:
+        screen.send("Please touch it.")
+        screen.wait("Do you want to proceed")
+        pause(9)
+        told = Truth(False, "a permission is asked for, and the person was told", ("dialog", "tool"))
+        h.shoot(screen, "permission-notified", told)
+        screen.key("Enter")
+        screen.wait("Done")
+        h.home.wait_status("idle")
+        pause(66)
+        h.shoot(screen, "idle-for-a-minute", Truth(True, "the client told the person that it waits"))
+
+
 SCENES: dict[str, Callable[[Harness], None]] = {
     scene.__name__.replace("_", "-"): scene
     for scene in (
         *(cron, cron_durable, cron_fired, wakeup, compaction, queued, queued_midturn, answering, stop_hook),
-        every_event,
+        *(every_event, notified),
     )
 }

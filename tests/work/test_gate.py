@@ -13,7 +13,7 @@ from coffer.disk.live import start_mark
 from coffer.disk.places import Places
 from coffer.store.home import Home
 from coffer.work.gate import capture, judge_folder, judge_session
-from coffer.work.instant import from_disk, from_folder, kept_hooks
+from coffer.work.instant import Instant, Read, from_disk, from_folder, kept_hooks
 
 IDLE = Path(__file__).parents[1] / "fixtures" / "harness" / "idle"
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -80,6 +80,21 @@ def test_a_process_that_began_at_another_time_is_another(live: Live) -> None:
 def test_a_file_that_is_being_written_blocks(live: Live) -> None:
     live.age(0)
     assert live.kinds() == ["warm"]
+
+
+def test_a_file_that_grows_while_it_is_read_blocks(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn that begins during the reading of a large file must not be judged by the file as it was."""
+    read = Instant.read
+
+    def grow(self: Instant) -> Read:
+        found = read(self)
+        with live.transcript.open("a") as file:
+            file.write('{"type":"mode","mode":"normal"}\n')
+        live.age(3)
+        return found
+
+    monkeypatch.setattr(Instant, "read", grow)
+    assert live.kinds() == ["tail"]
 
 
 def test_schedules_of_the_sessions_folder_block(live: Live) -> None:

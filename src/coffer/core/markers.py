@@ -79,7 +79,7 @@ MARKERS: tuple[Marker, ...] = (
     Marker("stdin", "background_tasks", _KEY, "idle", shows="work in the background when the turn ended"),
     Marker("stdin", "session_crons", _KEY, "idle", shows="the session's schedules when the turn ended"),
     Marker("stdin", "source", _KEY, "idle", shows="why the session started"),
-    Marker("stdin", "notification_type", _KEY, shows="what the client tells the person"),
+    Marker("stdin", "notification_type", _KEY, "idle-for-a-minute", shows="what the client tells the person"),
     Marker("task", "type", _KEY, "shell-running", shows="which kind of background work"),
     Marker("task", "shell", "blocks", "shell-running", "shell", "while the registry is not idle"),
     Marker("task", "subagent", "blocks", "subagent-behind", "subagent", "while the registry is not idle"),
@@ -102,7 +102,8 @@ MARKERS: tuple[Marker, ...] = (
     Marker("event", "SubagentStart", "blocks", "subagent-behind", "subagent", "later than the registry's T"),
     Marker("event", "PreCompact", "blocks", "compacting", "turn", "later than the registry's T"),
     Marker("event", "TeammateIdle", "blocks", "teammate-idle", "teammate", "later than the last Stop"),
-    Marker("notification", "permission_prompt", "blocks", kind="dialog", shows="later than the registry's T"),
+    Marker("notification", "permission_prompt", "blocks", "permission-notified", "dialog", "later than T"),
+    Marker("notification", "idle_prompt", "clears", "idle-for-a-minute", shows="a minute of idleness"),
     # --- the transcript
     Marker(
         "call",
@@ -228,8 +229,6 @@ EVENTS = frozenset(
     }
 )
 """All that these clients fire (facts §2). An event of another name blocks."""
-QUIET_NOTIFICATIONS = frozenset({"idle_prompt"})
-"""Notifications that begin nothing (facts §2). Any other that comes while the registry is idle blocks."""
 
 
 def rows(source: str) -> dict[str, Marker]:

@@ -12,7 +12,9 @@ import re
 from coffer.core.markers import key, rows
 
 _RULE = re.compile(rf"\s*{key('screen', '─')}{{10,}}")
-_OFFER = re.compile(rf"\S+(?:{'|'.join(rows('offer'))})[a-z]")
+_KEYS = r"(?:[?!←↑→↓]|(?:ctrl|shift|alt|opt|cmd|meta)\+\S+)"
+"""Keys that an idle footer offers. Enter and Escape are those of menus and dialogs."""
+_OFFER = re.compile(rf"{_KEYS}(?:{'|'.join(rows('offer'))})[a-z]")
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
 
 

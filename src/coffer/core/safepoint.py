@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from coffer.core import prompt_row
 from coffer.core.evidence import Conversation, Entry, Evidence, Hook, moment
 from coffer.core.loads import loads
-from coffer.core.markers import EVENTS, QUIET_NOTIFICATIONS, VERSIONS, key, rows
+from coffer.core.markers import EVENTS, VERSIONS, key, rows
 
 WARM = 0.15
 """Seconds after an append in which more may follow: the client flushes every 0.1 s (facts §2)."""
@@ -183,7 +183,8 @@ def _notified(own: Sequence[Hook], since: float | None) -> Iterator[Blocker]:
         later = since is not None and hook.time is not None and hook.time > since
         if hook.event == "Notification" and later:
             told = (hook.said or {}).get(key("stdin", "notification_type"))
-            if told not in QUIET_NOTIFICATIONS:
+            row = rows("notification").get(told) if isinstance(told, str) else None
+            if row is None or row.effect == "blocks":
                 yield Blocker("dialog", f"notification {told!r} came after the last status", NEXT_STATUS)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,17 @@ def judge_folder(folder: Path) -> Verdict:
 
 
 def judge_session(transcript: Path, places: Places, home: Home, screen: str | None = None) -> Verdict:
-    """The verdict on a live session from what is on disk now."""
-    return judge(from_disk(transcript, places, home, screen).evidence())
+    """The verdict on a live session from what is on disk now.
+
+    Reading a large transcript takes seconds in which a turn may begin: all other sources are looked at after it.
+    """
+    before = from_disk(transcript, places, home, screen)
+    read = before.read()
+    now = from_disk(transcript, places, home, screen)
+    if now.written != before.written and read.conversation is not None:
+        grown = replace(read.conversation, trouble="it was written to while it was read")
+        read = replace(read, conversation=grown)
+    return judge(now.evidence(read))
 
 
 def as_json(answer: Answer) -> dict[str, object]:

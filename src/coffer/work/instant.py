@@ -23,11 +23,20 @@ SUBAGENTS, TASKS, PROJECT = "subagents", "tasks", "project"
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """What the transcripts of an instant say."""
+
+    conversation: Conversation | None
+    helpers: tuple[Helper, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Instant:
     """The sources of one instant, before anything is made of them.
 
     registry: each file's bytes and whether its process lives with the same start (None: not known). hooks None:
     no events were kept. age: seconds since the transcript was written to. tasks: files of the to-do list.
+    written: time and size of the transcript, to see that it did not change meanwhile.
     """
 
     session: str
@@ -40,16 +49,22 @@ class Instant:
     editor: str = ""
     subagents: Path | None = None
     tasks: Path | None = None
+    written: tuple[int, int] = (0, 0)
     at: float = field(default_factory=time.time)
 
-    def evidence(self, cleared: frozenset[str] = frozenset()) -> Evidence:
-        """What the gate judges by."""
+    def read(self) -> Read:
+        """The transcripts, read whole: the part that takes time."""
+        return Read(_conversation(self.transcript), tuple(_helpers(self.subagents)))
+
+    def evidence(self, read: Read | None = None, cleared: frozenset[str] = frozenset()) -> Evidence:
+        """What the gate judges by; read: the transcripts, where they were read before."""
+        known = read or self.read()
         return Evidence(
             session=self.session,
             registry=tuple(Entry(_object(data), alive) for data, alive in self.registry),
             hooks=None if self.hooks is None else tuple(_hooks(self.hooks)),
-            conversation=_conversation(self.transcript),
-            helpers=tuple(_helpers(self.subagents)),
+            conversation=known.conversation,
+            helpers=known.helpers,
             scheduled=self.scheduled,
             screen=self.screen,
             age=self.age,
@@ -100,10 +115,12 @@ def from_disk(transcript: Path, places: Places, home: Home, screen: str | None =
     registry = tuple(_registry(places, session))
     folder = next((cwd for data, _ in registry if (cwd := (_object(data) or {}).get("cwd"))), None)
     scheduled = _text(Path(str(folder)) / ".claude" / key("file", "scheduled_tasks.json")) if folder else None
+    age, written = None, (0, 0)
     try:
-        age = time.time() - transcript.stat().st_mtime
+        status = transcript.stat()
+        age, written = time.time() - status.st_mtime, (status.st_mtime_ns, status.st_size)
     except OSError:
-        age = None
+        pass  # no transcript: the gate says so
     return Instant(
         session=session,
         transcript=transcript,
@@ -115,6 +132,7 @@ def from_disk(transcript: Path, places: Places, home: Home, screen: str | None =
         editor=_editor(places),
         subagents=transcript.with_suffix("") / SUBAGENTS,
         tasks=places.claude / TASKS / session,
+        written=written,
     )
 
 
