@@ -18,10 +18,11 @@ from typing import Any
 import pytest
 
 from coffer.core.evidence import Evidence
-from coffer.core.markers import EVENTS, MARKERS, QUIET_NOTIFICATIONS, VERSIONS, Marker
+from coffer.core.markers import EVENTS, MARKERS, VERSIONS, Marker
 from coffer.core.safepoint import judge
 from coffer.work.gate import judge_folder
 from coffer.work.instant import Instant, from_folder
+from tools import guard_table
 
 HARNESS = Path(__file__).parent / "fixtures" / "harness"
 FOLDERS = sorted(path for path in HARNESS.iterdir() if path.is_dir())
@@ -52,14 +53,12 @@ BARE = frozenset({"carrier", "screen", "footer", "offer"})
 """Sources whose words are parts of a text; all others are whole JSON strings."""
 
 WITHOUT_FIXTURE = {
-    ("stdin", "notification_type"),
-    ("notification", "permission_prompt"),
     ("call", "Task"),
     ("call", "TeamCreate"),
     ("call", "SpawnTeammate"),
     ("call", "TeamDelete"),
 }
-"""Words of older clients and of hooks that the lab has not seen fire. They may only block."""
+"""Words of older clients. They may only block."""
 
 SECOND = {
     ("registry", "startedAt"): "an old call is dead by the SessionStart after it too",
@@ -148,13 +147,11 @@ def test_events_are_those_that_were_captured_or_stand_in_the_facts() -> None:
             "Elicitation",
             "ElicitationResult",
             "FileChanged",
-            "Notification",
             "PermissionDenied",
         ),
         *("Setup", "TaskCompleted", "WorktreeCreate", "WorktreeRemove"),
     }
     assert seen | unseen == EVENTS
-    assert {"idle_prompt"} == QUIET_NOTIFICATIONS
 
 
 # --- drift
@@ -310,3 +307,8 @@ def test_fixtures_name_no_machine() -> None:
     for path in HARNESS.rglob("*"):
         if path.is_file():
             assert not re.search(rb"/tmp/lab-|/root/|-tmp-lab-", path.read_bytes()), path
+
+
+def test_the_page_shows_the_table_and_the_instants_as_they_are() -> None:
+    text = guard_table.PAGE.read_text("utf-8")
+    assert guard_table.page(text) == text, "python -m tools.guard_table"
