@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import time
@@ -16,6 +15,7 @@ from typing import Any
 
 from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.core.loads import loads
+from coffer.daemon.threads import in_thread
 from coffer.errors import CofferError
 from coffer.store.deliveries import Delivery
 from coffer.store.fired import note_fired
@@ -26,6 +26,7 @@ from coffer.work.bundles import session_context
 from coffer.work.deliver import EVENTS, REHEARSAL, Asked, World, answer, asked_of
 from coffer.work.held import QUICK, child_file
 from coffer.work.spooled import delivery_of
+from coffer.work.ticket_line import ticket_line
 
 _LOG = logging.getLogger("coffer.daemon")
 LARGE = 1 << 20
@@ -66,13 +67,24 @@ class Answers:
         """The reply to a hook, noted."""
         if agent not in HOOK_AGENTS:
             return Answered()
-        loop = asyncio.get_running_loop()
-        said, asked = await loop.run_in_executor(self._thread, self._asked, agent, event, body, headers)
+        said, asked = await in_thread(self._thread, self._asked, agent, event, body, headers)
         if event not in EVENTS:
             return Answered(asked=asked, source=str(said.get("reason") or ""))
         if asked.transcript is not None and _size(asked) > LARGE:
-            await loop.run_in_executor(self._looks, self._look, asked)
-        return await loop.run_in_executor(self._thread, self._reply, agent, event, said, headers, asked)
+            await in_thread(self._looks, self._look, asked)
+        more = await self._line(asked, said) if event == "UserPromptSubmit" else ""
+        return await in_thread(self._thread, self._reply, agent, event, said, headers, asked, more)
+
+    async def _line(self, asked: Asked, said: Mapping[str, Any]) -> str:
+        """The line that asks the agent for a rule. Apart, since judging a prompt takes longer than an answer may.
+
+        Whatever keeps it from being made keeps no rules back.
+        """
+        try:
+            return await in_thread(self._looks, ticket_line, asked, said, self._home)
+        except (CofferError, OSError) as error:
+            _LOG.warning("an agent can't be asked for a rule: %s", error)
+            return ""
 
     def _asked(
         self, agent: str, event: str, body: bytes, headers: Mapping[str, str]
@@ -89,11 +101,17 @@ class Answers:
         path = child_file(asked.agent, asked.transcript, asked.child)
         self.world.holdings(asked.places).look(asked.agent, path, most=QUICK)
 
-    def _reply(
-        self, agent: str, event: str, said: Mapping[str, Any], headers: Mapping[str, str], asked: Asked
+    def _reply(  # noqa: PLR0913  (the last has a default)
+        self,
+        agent: str,
+        event: str,
+        said: Mapping[str, Any],
+        headers: Mapping[str, str],
+        asked: Asked,
+        more: str = "",
     ) -> Answered:
         began = time.perf_counter()
-        reply = answer(agent, event, said, headers, self.world)
+        reply = answer(agent, event, said, headers, self.world, more=more)
         deliveries = [*reply.changed]
         if reply.delivery is not None:
             spent = round((time.perf_counter() - began) * 1000, 3)
@@ -105,14 +123,13 @@ class Answers:
 
     async def context(self, agent: str, folder: Path) -> dict[str, Any]:
         """What a new session in this folder would be sent; makes nothing."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
+        return await in_thread(
             self._thread, session_context, agent, folder, self._home, self.world.environment
         )
 
     async def spooled(self) -> list[Delivery]:
         """Take in what hooks answered without us; what was new. Raises StoreFailed: then it stays in the spool."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._spooled)
+        return await in_thread(self._thread, self._spooled)
 
     def _spooled(self) -> list[Delivery]:
         entries = read_spool(self._home)
@@ -132,7 +149,7 @@ class Answers:
             for one in changed:
                 self.world.add(one)
 
-        await asyncio.get_running_loop().run_in_executor(self._thread, remember)
+        await in_thread(self._thread, remember)
 
     def close(self) -> None:
         """Wait for what is being answered."""

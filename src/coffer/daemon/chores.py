@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from coffer.daemon.threads import in_thread
 from coffer.disk.follow import Followed, Growth, follow
 from coffer.disk.places import Places
 from coffer.disk.project import digest_file, user_digest
@@ -56,8 +56,8 @@ class Chores:
         self._stamp: object = None
 
     async def run(self, what: Callable[..., _Result], *arguments: object) -> _Result:
-        """Do something in the thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, what, *arguments)
+        """Do something in the thread. Raises what it raises, and ThreadFailed."""
+        return await in_thread(self._thread, what, *arguments)
 
     def close(self) -> None:
         """Wait for what is being done, and write what was sent."""

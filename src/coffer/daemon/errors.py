@@ -44,3 +44,12 @@ class DaemonStays(CofferError):
 
     def __init__(self, pid: int) -> None:
         super().__init__(f"The daemon (process {pid}) was asked to end and then killed, and is still there.")
+
+
+class ThreadFailed(CofferError):
+    """An error of our own in a thread of the daemon: one look comes to nothing, and the daemon goes on."""
+
+    exit_code = 54
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Something the daemon does came to nothing: {name}. Its log says more.")

@@ -9,15 +9,28 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from coffer.daemon.answers import Answered, Answers
 from coffer.daemon.chores import Chores, Context
+from coffer.daemon.errors import ThreadFailed
 from coffer.daemon.learning import Pupil, Session
 from coffer.daemon.sweep import Sweep
+from coffer.daemon.times import (
+    AFTER_EVENT,
+    FIRST_SECONDS,
+    MOST_FOLDERS,
+    MOST_SESSIONS,
+    PUBLISH_SECONDS,
+    RESCAN_SECONDS,
+    RETRY_SECONDS,
+    TAKE_SECONDS,
+    UNCONFIRMED,
+    Look,
+)
 from coffer.daemon.watch import Watch
 from coffer.daemon.worker import Worker
 from coffer.disk.follow import peek
@@ -31,33 +44,6 @@ from coffer.work.effective import user_home
 from coffer.work.held import child_file
 
 _LOG = logging.getLogger("coffer.daemon")
-RESCAN_SECONDS = 60.0
-"""Between looks at all transcripts: what the system did not tell of is found then."""
-FIRST_SECONDS = 5.0
-"""Between looks for a folder that is not there yet, so that nothing can tell of what comes into it."""
-AFTER_EVENT = {
-    "SessionStart": (1.0,),
-    "UserPromptSubmit": (0.2, 1.0, 3.0),
-    "Stop": (0.2, 1.0, 3.0),
-    "StopFailure": (0.5,),
-    "SessionEnd": (0.5, 2.0),
-}
-"""Seconds after an event at which its transcript is looked at, whatever the file system tells: a client writes a
-prompt after it asked us, and its last answer up to a second after it said Stop (facts/claude-code §2)."""
-PUBLISH_SECONDS = 0.2
-TAKE_SECONDS = 0.2
-RETRY_SECONDS = 5.0
-UNCONFIRMED = timedelta(days=1)
-_MOST_FOLDERS = 300
-_MOST_SESSIONS = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A look at a transcript that is due. settled: its turn is over. ended: its session is."""
-
-    settled: bool = False
-    ended: bool = False
 
 
 class Loop:
@@ -79,7 +65,7 @@ class Loop:
         self._looked, self._due, self._publish, self._sent = (asyncio.Event() for _ in range(4))
         self._spool = asyncio.Event()
         self._force = False
-        self.watch = Watch(self._changed, self._digest_changed, self._spool.set)
+        self.watch = Watch(self._look, self._publish.set, self._spool.set)
 
     # --- what it hears
 
@@ -152,7 +138,7 @@ class Loop:
     def _session(self, agent: str, path: Path, environment: Mapping[str, str]) -> Session:
         known = self.sessions.get(path)
         if known is None:
-            while len(self.sessions) >= _MOST_SESSIONS:
+            while len(self.sessions) >= MOST_SESSIONS:
                 del self.sessions[next(iter(self.sessions))]
             known = self.sessions[path] = Session(agent, path, dict(environment))
         return known
@@ -161,7 +147,7 @@ class Loop:
         """A session works in a folder: its bundle is to lie ready, and its digest is watched."""
         if folder in self._folders:
             return
-        while len(self._folders) >= _MOST_FOLDERS:
+        while len(self._folders) >= MOST_FOLDERS:
             del self._folders[next(iter(self._folders))]
         self._folders[folder] = None
         self._force = True
@@ -174,23 +160,22 @@ class Loop:
         file = child_file(delivery.agent, path, delivery.child)
         self.contexts.setdefault(file, Context(delivery.agent, path, delivery.child, places))
 
-    def _changed(self, path: Path) -> None:
-        """The file system says that a transcript changed."""
-        self._look(path, Look())
-
-    def _digest_changed(self) -> None:
-        self._publish.set()
-
     def _later(self, delay: float, path: Path, look: Look) -> None:
         asyncio.get_running_loop().call_later(delay, self._look, path, look)
 
-    def _look(self, path: Path, look: Look) -> None:
+    def _look(self, path: Path, look: Look = Look()) -> None:  # noqa: B008  (a frozen value)
         before = self._looks.get(path, Look())
         self._looks[path] = Look(before.settled or look.settled, before.ended or look.ended)
         self._looked.set()
 
     def _soon(self, what: Awaitable[Any]) -> None:
-        task = asyncio.ensure_future(what)
+        async def done() -> None:
+            try:
+                await what
+            except (CofferError, OSError) as error:
+                _LOG.warning("%s", error)
+
+        task = asyncio.ensure_future(done())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -201,7 +186,8 @@ class Loop:
     async def run(self, stopping: asyncio.Event) -> None:
         """Until the daemon stops."""
         self._tasks = set()
-        await self.chores.run(self.answers.begin)
+        with suppress(ThreadFailed):  # what can't be taken over is not worth a daemon
+            await self.chores.run(self.answers.begin)
         for one in self.answers.world.recent:
             self._open(one, Places.of(self._environment))
         self.watch.begin(self._home, self._environment, self._places)
@@ -240,7 +226,12 @@ class Loop:
             self._looked.clear()
             looks, self._looks = self._looks, {}
             for path, look in looks.items():
-                await self._grown(path, look)
+                try:
+                    await self._grown(path, look)
+                except ThreadFailed:
+                    self.contexts.pop(
+                        path, None
+                    )  # the same look would fail again: it is not looked for any more
 
     async def _grown(self, path: Path, look: Look) -> None:
         context = self.contexts.get(path)
@@ -258,6 +249,8 @@ class Loop:
     async def _confirm(self, path: Path, context: Context, look: Look) -> None:
         try:
             changed = await self.chores.run(self.chores.confirmed, context, look.settled, look.ended)
+        except ThreadFailed:
+            raise
         except (CofferError, OSError) as error:
             _LOG.warning("deliveries can't be judged: %s", error)
             self._later(RETRY_SECONDS, path, look)
@@ -314,7 +307,11 @@ class Loop:
             await asyncio.sleep(PUBLISH_SECONDS)
             self._publish.clear()
             force, self._force = self._force, False
-            if await self.chores.run(self.chores.publish, list(self._folders), force):
+            try:
+                written = await self.chores.run(self.chores.publish, list(self._folders), force)
+            except ThreadFailed:
+                continue
+            if written:
                 user = user_home(self._environment)
                 projects = {project_of(folder, user) for folder in self._folders}
                 self.watch.digests_of(root for root in projects if root is not None)
@@ -338,6 +335,8 @@ class Loop:
             self._spool.clear()
             try:
                 taken = await self.answers.spooled()
+            except ThreadFailed:
+                continue  # the next sweep tries again
             except CofferError as error:
                 _LOG.warning("the spool can't be taken in: %s", error)
                 await asyncio.sleep(RETRY_SECONDS)
@@ -350,11 +349,12 @@ class Loop:
                 if one.project:
                     self._settle_in(Path(one.project))
                 if one.transcript:
-                    self._look(Path(one.transcript), Look())
+                    self._look(Path(one.transcript))
 
     async def _rescanning(self) -> None:
         """Look at everything once in a while: the guarantee where events and watches are not."""
         while True:
+            missing = self.watch.missing()  # before the sweep: what comes during it is not passed over
             try:
                 await self._sweep()
             except (CofferError, OSError) as error:
@@ -363,7 +363,6 @@ class Loop:
             self._publish.set()
             until = time.monotonic() + RESCAN_SECONDS
             while time.monotonic() < until:
-                missing = self.watch.missing()
                 await asyncio.sleep(FIRST_SECONDS if missing else RESCAN_SECONDS)
                 if missing != self.watch.missing():  # an agent's very first session makes the folder
                     break
@@ -371,7 +370,7 @@ class Loop:
     async def _sweep(self) -> None:
         swept = await self.sweep.step(list(self._places), self.sessions)
         for path in swept.grown:
-            self._look(path, Look())
+            self._look(path)
         for one in swept.new:
             session = self._session(one.agent, one.path, self._environment_of(one.path))
             session.followed = peek(one.path)
