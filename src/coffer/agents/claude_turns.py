@@ -54,6 +54,8 @@ class _Said(NamedTuple):
 
 _MOST_PLACES = 60_000
 """Records whose place is remembered; a parent further back is as rare as a rewind over that many records."""
+_MOST_EARLY = 20
+"""Records in a row that may stand before their parent: a turn's summary and duration (2.1.197)."""
 _SAID = "the user said:"
 _REFUSED = "doesn't want to proceed with this tool use"
 _NOTE = "\n\nNote: The user's next message may contain a correction or preference."
@@ -67,6 +69,7 @@ class ClaudeListener:
     def __init__(self) -> None:
         self._places: dict[str, Place] = {}
         self._last = Place()
+        self._early: dict[str, str] = {}  # record → its parent, which comes later
         self._ids: set[str] = set()
         self._echoes: set[str] = set()
         self._delivered: dict[str, None] = {}
@@ -117,19 +120,31 @@ class ClaudeListener:
             turns, place = self._attachment(line, place, start, end)
         elif line.subtype == "compact_boundary":
             self._delivered = {}
+        elif line.parent_uuid and (line.parent_uuid not in self._places or line.parent_uuid in self._early):
+            self._early[line.uuid] = line.parent_uuid
         self._remember(line.uuid, place)
         return turns
 
     def _place(self, line: Line) -> Place:
         """Behind which place the record stands. An unknown parent: behind the record before it."""
         if line.parent_uuid:
-            return self._places.get(line.parent_uuid, self._last)
+            return self._places.get(self._late(line.parent_uuid), self._last)
         if line.subtype == "compact_boundary":
             return self._places.get(line.logical_parent_uuid or "", self._last)
         return Place()
 
+    def _late(self, uuid: str) -> str:
+        """The record behind which one that came before its parent stands, once that is there."""
+        for _ in range(_MOST_EARLY):
+            parent = self._early.get(uuid)
+            if parent is None or (parent not in self._places and parent not in self._early):
+                break
+            uuid = parent
+        return uuid
+
     def _remember(self, uuid: str, place: Place) -> None:
         if len(self._places) >= _MOST_PLACES:
+            self._early.clear()
             for old in list(self._places)[: _MOST_PLACES // 2]:
                 del self._places[old]
         self._places[uuid] = self._last = place
