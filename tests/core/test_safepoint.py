@@ -285,6 +285,11 @@ def test_records_after_the_last_status_block() -> None:
     assert kinds(evidence(conversation=Conversation(texts=("Done.",), enqueued=T - 1))) == []
 
 
+def test_the_last_result_of_what_was_interrupted_may_be_dated_a_moment_later() -> None:
+    assert kinds(evidence(conversation=Conversation(texts=("Done.",), spoke=T + 0.1))) == []
+    assert kinds(evidence(helpers=(Helper("agent-1", Conversation(spoke=T + 0.1)),))) == []
+
+
 def test_a_subagent_that_writes_after_the_last_status_blocks() -> None:
     call = Call("Bash", "c9", T - 5)
     killed = Helper("agent-1", Conversation(open=(call,), spoke=T - 5))

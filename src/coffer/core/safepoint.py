@@ -25,6 +25,9 @@ from coffer.core.markers import EVENTS, VERSIONS, key, rows
 
 WARM = 0.15
 """Seconds after an append in which more may follow: the client flushes every 0.1 s (facts §2)."""
+LAG = 0.5
+"""Seconds by which a record may be dated after T and still belong to what ended at T: an interruption's last result
+was seen 0.03 s before it. Work that goes on would have changed the status within 0.1 s (facts §10)."""
 NEXT_STATUS = "the client's next change of status"
 NEXT_STOP = "a Stop that lists none"
 
@@ -276,9 +279,10 @@ def _transcript(
                 "tool", f"call {call.id} of {call.tool} waits for its result", "its result", call.id
             )
     yield from _begun(evidence, stop)
-    if _is_after(found.spoke, since):
+    late = None if since is None else since + LAG
+    if _is_after(found.spoke, late):
         yield Blocker("turn", "the model wrote after the registry's last status", NEXT_STATUS)
-    if _is_after(found.enqueued, since):
+    if _is_after(found.enqueued, late):
         yield Blocker("queue", "a prompt was queued after the registry's last status", NEXT_STATUS)
 
 
@@ -316,8 +320,9 @@ def _begun(evidence: Evidence, stop: Hook | None) -> Iterator[Blocker]:
 def _helpers(evidence: Evidence, since: float | None) -> Iterator[Blocker]:
     """Subagents: while the registry is not idle, their open calls; after it became idle, whatever they write."""
     quiet = _all_idle(evidence.registry)
+    late = None if since is None else since + LAG
     for each in evidence.helpers:
-        if _is_after(each.conversation.spoke, since) and quiet:
+        if _is_after(each.conversation.spoke, late) and quiet:
             yield Blocker("subagent", f"{each.name} wrote after the registry's last status", NEXT_STATUS)
         elif not quiet and each.conversation.open:
             call = each.conversation.open[0]
