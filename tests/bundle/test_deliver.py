@@ -464,6 +464,46 @@ def test_states_at_the_end_of_a_session(desk: Desk) -> None:
     assert desk.states(ended=True)[1:] == ["unverifiable"]  # nothing was asked since
 
 
+def sent_without_us(desk: Desk, source: str, text: str) -> None:
+    """What the spool tells of a hook that was answered from the file."""
+    made = Delivery(
+        stamp(desk.now),
+        "claude",
+        SESSION,
+        str(desk.path()),
+        "",
+        f"SessionStart:{source}",
+        "",
+        "",
+        (),
+        text,
+    )
+    with database(desk.home) as connection:
+        save(connection, made)
+
+
+def test_of_equal_texts_that_are_judged_late_each_has_its_own(desk: Desk) -> None:
+    """Hooks that answered without the daemon are judged when all is over: a dropped one takes no later one's text."""
+    lines, text = Lines(desk), desk.start("startup")
+    desk.write(lines.hook(text), *lines.turn())
+    desk.later(30)
+    sent_without_us(desk, "resume", text)
+    desk.write(*lines.turn())
+    desk.later(30)
+    sent_without_us(desk, "compact", text)
+    desk.write(*lines.boundary(), lines.hook(text), *lines.turn())
+    assert desk.states(settled=True) == ["confirmed", "held", "confirmed"]
+
+
+def test_a_fork_without_a_daemon_holds_what_its_parent_does(desk: Desk) -> None:
+    """It names its parent's transcript, which may never grow again."""
+    lines, text = Lines(desk), desk.start("startup")
+    desk.write(lines.hook(text), *lines.turn())
+    desk.later(30)
+    sent_without_us(desk, "resume", text)
+    assert desk.states(ended=True) == ["confirmed", "held"]
+
+
 def test_a_text_that_comes_late_is_confirmed_after_all(desk: Desk) -> None:
     text, lines = desk.start("startup"), Lines(desk)
     desk.later(1)

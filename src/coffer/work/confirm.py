@@ -80,8 +80,10 @@ def confirm(  # noqa: PLR0913  (the last three have a default)
         for one in left:
             if one.state == "sent" and answered > one.moment + wait:
                 changed.append(replace(one, state="held" if one.text in texts else "missing"))
-            elif one.state == "sent" and ended:  # nothing was asked of the model since
-                changed.append(replace(one, state="unverifiable"))
+            elif (
+                one.state == "sent" and ended
+            ):  # nothing was asked of the model since; a fork has what stands here
+                changed.append(replace(one, state="held" if one.text in texts else "unverifiable"))
     if changed:
         with database(home) as connection:
             for one in changed:
@@ -132,13 +134,17 @@ def _seen(agent: str, path: Path, progress: Progress) -> tuple[list[Seen], Progr
 
 
 def _judged(deliveries: Iterable[Delivery], seen: Iterable[Seen]) -> list[Delivery]:
-    """Each delivery with the first text that is its own: the same, not older, and no other delivery's."""
-    left = list(seen)
-    judged = []
-    for one in deliveries:
-        mine = next((at for at in left if one.text in at.text and at.time >= one.moment - EARLY), None)
-        if mine is not None:
+    """The deliveries, those of them confirmed that have a text in the transcript which is no other one's.
+
+    Of several with the same text it is the last one's before it: where all are judged late, one that the client
+    dropped, since the context had the same, would else take the text that a compaction brought back.
+    """
+    judged = {one.id: one for one in deliveries}
+    left = list(judged.values())
+    for at in seen:
+        able = [one for one in left if one.text in at.text and at.time >= one.moment - EARLY]
+        before = [one for one in able if one.moment <= at.time]
+        for mine in before[-1:] or able[:1]:
             left.remove(mine)
-            one = replace(one, state="confirmed", seen=mine.stamp)  # noqa: PLW2901  (the same, judged)
-        judged.append(one)
-    return judged
+            judged[mine.id] = replace(mine, state="confirmed", seen=at.stamp)
+    return list(judged.values())
