@@ -105,11 +105,16 @@ def is_persons(line: Line) -> bool:
         line.is_synthetic,
         memoryview(line.plan_content).nbytes > len("null"),
         kind not in (None, "human"),
-        (line.entrypoint or "").startswith(_PROGRAMS),
+        is_program(line.entrypoint or ""),
         line.prompt_source in ("system", "suggestion_accepted"),
         line.prompt_source == "sdk" and kind != "human",
     )
     return not any(made)
+
+
+def is_program(entrypoint: str) -> bool:
+    """Whether a program uses the client, as its entrypoint tells (also `CLAUDE_CODE_ENTRYPOINT` of its hooks)."""
+    return entrypoint.startswith(_PROGRAMS)
 
 
 def parts(content: Raw) -> list[Part]:

@@ -79,6 +79,16 @@ class ClaudeListener:
         self._queue: deque[tuple[str, str]] = deque()
         self._taken: list[tuple[str, str, Place]] = []
 
+    @property
+    def place(self) -> Place:
+        """Behind the last record; a rewind stands in no file before its first prompt does."""
+        return self._last
+
+    @property
+    def persons(self) -> bool:
+        """Each record says for itself who sent it, and the client's variable who will (`is_program`)."""
+        return True
+
     def hear(self, line: bytes, start: int) -> list[Turn]:
         """The human turns that this line completes."""
         try:

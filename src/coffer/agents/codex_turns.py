@@ -99,6 +99,16 @@ class CodexListener:
         self._program = self._subagent = False
         self._trigger: str | None = None
 
+    @property
+    def place(self) -> Place:
+        """Behind the last record."""
+        return self._place
+
+    @property
+    def persons(self) -> bool:
+        """Whether a person started the thread; what started its last turn says nothing about the next."""
+        return not (self._program or self._subagent)
+
     def hear(self, line: bytes, start: int) -> list[Turn]:
         """The human turns that this line completes."""
         try:

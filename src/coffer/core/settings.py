@@ -60,9 +60,13 @@ class Prune:
 
 @dataclass(frozen=True, slots=True)
 class Learn:
-    """auto: whether the daemon learns from sessions by itself; if not, only `coffer digest learn` does."""
+    """auto: whether the daemon learns from sessions by itself; if not, only `coffer digest learn` does.
+
+    ask: whether the agent in the room is asked to word a rule where Coffer can't.
+    """
 
     auto: bool = True
+    ask: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +104,8 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
         _digest(tables.table("digest"), told),
         _model(tables.table("model"), told),
         prune=_prune(tables.table("prune")),
-        learn=Learn(_switch(tables.table("learn"), "auto", default=True)),
-        http=Http(_switch(tables.table("http"), "tcp", default=False)),
+        learn=Learn(**_switches(tables.table("learn"), auto=True, ask=True)),
+        http=Http(**_switches(tables.table("http"), tcp=False)),
     )
     tables.done()
     if told.problems:
@@ -250,8 +254,8 @@ def _prune(table: _Table) -> Prune:
 # --- the tables `learn` and `http`
 
 
-def _switch(table: _Table, key: str, *, default: bool) -> bool:
-    found = table.switch(key, default=default)
+def _switches(table: _Table, **defaults: bool) -> dict[str, bool]:
+    found = {key: table.switch(key, default=default) for key, default in defaults.items()}
     table.done()
     return found
 

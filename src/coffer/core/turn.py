@@ -61,6 +61,14 @@ class Turn:
 class Listener(Protocol):
     """Hears the lines of one file, in file order, with or without their newline; start: offset in bytes."""
 
+    @property
+    def place(self) -> Place:
+        """Behind all that was heard: what the words that come next look back on."""
+
+    @property
+    def persons(self) -> bool:
+        """Whether the words that come next would be a person's, as far as the file says."""
+
     def hear(self, line: bytes, start: int) -> list[Turn]:
         """The human turns that this line completes: none nearly always, more than one for glued records."""
 

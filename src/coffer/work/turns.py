@@ -10,13 +10,15 @@ from pathlib import Path
 from coffer.agents.table import Agent, recognise
 from coffer.core.dialect import MARKER
 from coffer.core.transcript import About
-from coffer.core.turn import Listener, Turn
+from coffer.core.turn import Listener, Place, Turn
 from coffer.disk.files import Source, open_source, read_lines
 from coffer.errors import CofferError, TranscriptForeign
 
 _HEAD = 1 << 18
 WARM_UP = 1 << 19
 """Bytes before the place that are heard for what the first turns look back on."""
+NEAR = 1 << 17
+"""Bytes at the end of a file that are heard while somebody waits."""
 _CHUNK = 1 << 22
 _LONGEST_BUNDLE_LINE = 1 << 18
 _MARKS = (MARKER.encode(), b'"compact_boundary"', b'"replacement_history"')
@@ -67,6 +69,25 @@ def hear(path: Path, since: int = 0, parents: Mapping[str, Path] | None = None) 
         return Heard(
             tuple(turns), max(end, min(since, end)), about.session, about.cwd, agent.name, tuple(warnings)
         )
+
+
+def stands(agent: Agent, path: Path | None) -> tuple[Place, bool]:
+    """What words that are just being said look back on, and whether the file says that they are a person's.
+
+    The last `NEAR` bytes are heard and the first line, which says what a thread is. A file that is not there yet
+    says nothing. Raises as `hear`.
+    """
+    listener = agent.listener()
+    if path is not None and path.exists():
+        with open_source(path) as source:
+            end = _last_newline(source)
+            begin = max(0, end - NEAR)
+            head = source.head(_HEAD)
+            if begin and b"\n" in head:
+                listener.hear(head.partition(b"\n")[0], 0)
+            for line, start in _lines(source, begin, end):
+                listener.hear(line, start)
+    return listener.place, listener.persons
 
 
 def _is_of_subagent(path: Path) -> bool:
