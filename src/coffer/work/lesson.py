@@ -21,6 +21,10 @@ from coffer.work.draft import Draft
 from coffer.work.shelf import Reach, Shelf
 
 
+_MOST_COMPARED = 3
+"""Rules about which a model is asked for one turn."""
+
+
 @dataclass(slots=True)
 class Lesson:
     """Takes turns in the order in which they were said."""
@@ -60,11 +64,27 @@ class Lesson:
             event = Ordered("", wording, verdict.hard, piece, persistence)
         else:
             event = Corrected(piece, "", wording, verdict.hard, persistence=persistence)
+        same = self._same(wording.text, verdict, reach)
+        if same:
+            draft, name = reach.where[same]
+            delivered = _was_delivered(turn, draft, name)
+            return self._counted(heard, draft, _repeated(verdict, name, piece, delivered))
         earlier = len(target.changes)
         heard = self._counted(heard, target, event)
         new = next((change.rule for change in target.changes[earlier:] if change.before is None), "")
         self._supersede(target, reach, verdict.supersedes, new)
         return heard
+
+    def _same(self, text: str, verdict: Verdict, reach: Reach) -> str:
+        """Of the rules that new words only resemble, the one that a configured model takes for the same; "" if none.
+
+        Opposites were told apart before anybody is asked, and one that the model calls so decides nothing.
+        """
+        texts = {rule.id: rule.text for rule in reach.rules.all}
+        for name in verdict.like[:_MOST_COMPARED] if self.asker.on else ():
+            if self.asker.compare(text, texts[name]) == "DUPLICATE":
+                return name
+        return ""
 
     def _counted(self, heard: HeardTurn, draft: Draft, event: Event) -> HeardTurn:
         heard = replace(heard, state="counted")
