@@ -20,7 +20,6 @@ from coffer.work.ask import Asker
 from coffer.work.draft import Draft
 from coffer.work.shelf import Reach, Shelf
 
-
 _MOST_COMPARED = 3
 """Rules about which a model is asked for one turn."""
 
