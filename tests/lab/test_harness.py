@@ -10,8 +10,8 @@ import pytest
 
 from coffer.disk.places import Places
 from coffer.store.home import Home
+from coffer.store.hook_events import kept_hooks
 from coffer.work.gate import judge_folder, judge_session
-from coffer.work.instant import kept_hooks
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude_stage import GREETINGS, pause
 from tests.lab.harness import Harness

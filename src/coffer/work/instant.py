@@ -16,6 +16,7 @@ from coffer.disk.live import start_mark
 from coffer.disk.places import Places
 from coffer.errors import CofferError, TranscriptEmpty, TranscriptMissing
 from coffer.store.home import Home
+from coffer.store.hook_events import kept_hooks
 from coffer.work.read import opened
 
 TRANSCRIPT, HOOKS, SCREEN, PROCESSES = "transcript.jsonl", "hooks.jsonl", "screen.txt", "proc.json"
@@ -134,11 +135,6 @@ def from_disk(transcript: Path, places: Places, home: Home, screen: str | None =
         tasks=places.claude / TASKS / session,
         written=written,
     )
-
-
-def kept_hooks(home: Home, session: str) -> Path:
-    """Where the daemon keeps a session's hook events: one line each, {ts, event, stdin}."""
-    return home.root / "guard" / f"{session}.jsonl"
 
 
 def _registry(places: Places, session: str) -> Iterator[tuple[bytes, bool | None]]:

@@ -1,0 +1,95 @@
+"""The hook events of a session, as the gate reads them: one line each, {ts, event, stdin}.
+
+Only what the gate looks at is kept, redacted; a person's prompts are not. The file is a session's and small: the
+gate needs the last end of a turn and what came since, so older lines go once there are many.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from coffer.core.redact import redact
+from coffer.disk.put import put
+from coffer.disk.replace import refusals
+from coffer.store.home import Home
+
+FOLDER = "guard"
+KEPT = (
+    "session_id",
+    "hook_event_name",
+    "source",
+    "reason",
+    "trigger",
+    "notification_type",
+    "agent_id",
+    "agent_type",
+    "background_tasks",
+    "session_crons",
+    "stop_hook_active",
+    "last_assistant_message",
+    "teammate_name",
+    "task_id",
+    "prompt_id",
+)
+"""Keys of a hook's stdin that are kept (facts/claude-code §2)."""
+LARGEST = 1 << 18
+"""Bytes from which on a file is cut to its newer half."""
+_SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}")
+
+
+def kept_hooks(home: Home, session: str) -> Path:
+    """Where a session's hook events lie."""
+    return home.root / FOLDER / f"{session}.jsonl"
+
+
+def keep(home: Home, event: str, said: Mapping[str, Any], time: float) -> bool:
+    """Keep an event; False for one without a session id that may be a file's name. time: Unix seconds.
+
+    Raises WriteFailed.
+    """
+    session = said.get("session_id")
+    if not isinstance(session, str) or not _SESSION.fullmatch(session):
+        return False
+    path = kept_hooks(home, session)
+    line = json.dumps(
+        {"ts": time, "event": event, "stdin": _clean({key: said[key] for key in KEPT if key in said})}
+    )
+    with refusals(path):
+        home.make(path.parent)
+        descriptor = os.open(
+            path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        )
+        try:
+            os.write(descriptor, line.encode() + b"\n")
+            size = os.fstat(descriptor).st_size
+        finally:
+            os.close(descriptor)
+        if size > LARGEST:
+            data = path.read_bytes()
+            put(path, data[data.find(b"\n", len(data) // 2) + 1 :], 0o600)
+    return True
+
+
+def drop_old(home: Home, before: float) -> int:
+    """Remove the events of sessions that were silent since `before` (Unix seconds); how many files that were."""
+    folder = home.root / FOLDER
+    gone = 0
+    with refusals(folder):
+        for path in folder.glob("*.jsonl") if folder.is_dir() else ():
+            if path.stat().st_mtime < before:
+                path.unlink(missing_ok=True)
+                gone += 1
+    return gone
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value).text
+    if isinstance(value, dict):
+        return {str(name): _clean(inner) for name, inner in value.items()}
+    return [_clean(inner) for inner in value] if isinstance(value, list) else value

@@ -1,0 +1,63 @@
+"""The hook events that the gate reads: what is kept of them, and what never is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from coffer.store.home import Home
+from coffer.store.hook_events import LARGEST, drop_old, keep, kept_hooks
+
+SESSION = "11111111-2222-4333-8444-555555555555"
+SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xYab12"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / ".coffer")
+
+
+def lines(home: Home) -> list[dict[str, object]]:
+    return [json.loads(line) for line in kept_hooks(home, SESSION).read_text().splitlines()]
+
+
+def test_events_are_kept_in_order_without_what_the_person_said(home: Home) -> None:
+    keep(home, "UserPromptSubmit", {"session_id": SESSION, "prompt": "my words", "prompt_id": "p"}, 1.5)
+    keep(home, "Stop", {"session_id": SESSION, "background_tasks": [], "session_crons": []}, 2.5)
+    assert [(line["ts"], line["event"]) for line in lines(home)] == [(1.5, "UserPromptSubmit"), (2.5, "Stop")]
+    assert "my words" not in kept_hooks(home, SESSION).read_text()
+    assert kept_hooks(home, SESSION).stat().st_mode & 0o777 == 0o600
+
+
+def test_secrets_do_not_reach_the_file(home: Home) -> None:
+    said = {
+        "session_id": SESSION,
+        "last_assistant_message": f"done with {SECRET}",
+        "background_tasks": [{"type": "shell", "description": f"curl {SECRET}"}],
+    }
+    keep(home, "Stop", said, 1.0)
+    assert SECRET not in kept_hooks(home, SESSION).read_text()
+
+
+@pytest.mark.parametrize("session", ["../x", "", "a/b", "x" * 200, None, 3, ".hidden"])
+def test_a_session_that_is_no_name_of_a_file_is_not_kept(home: Home, session: object) -> None:
+    assert not keep(home, "Stop", {"session_id": session}, 1.0)
+    assert not home.root.exists()
+
+
+def test_a_long_session_keeps_its_newest_events(home: Home) -> None:
+    for number in range(2000):
+        keep(home, "Stop", {"session_id": SESSION, "last_assistant_message": "x" * 400}, float(number))
+    assert kept_hooks(home, SESSION).stat().st_size <= LARGEST
+    times = [line["ts"] for line in lines(home)]
+    assert times == [float(number) for number in range(2000 - len(times), 2000)]
+
+
+def test_events_of_sessions_long_silent_go(home: Home) -> None:
+    keep(home, "Stop", {"session_id": SESSION}, 1.0)
+    written = kept_hooks(home, SESSION).stat().st_mtime
+    assert drop_old(home, written - 1) == 0
+    assert drop_old(home, written + 1) == 1
+    assert not kept_hooks(home, SESSION).exists()
