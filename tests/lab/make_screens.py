@@ -185,6 +185,10 @@ def modes(server: AnthropicServer) -> None:
         keep("full_screen", "empty", pause=2)
         pane.type("draft")
         keep("full_screen_draft", "draft", "draft")
+        pane.type(CTRL_U)
+        pane.settle()
+        pane.type("/")
+        keep("full_screen_menu", "draft", "/")
 
 
 if __name__ == "__main__":

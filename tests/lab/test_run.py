@@ -281,6 +281,18 @@ def test_the_screen_reader_is_left_alone(stage: Stage) -> None:
         assert "no input line" in said["why"]
 
 
+def test_full_screen_mode_reloads_too(stage: Stage) -> None:
+    stage.env["CLAUDE_CODE_NO_FLICKER"] = "1"
+    with stage.pane(*stage.home.model_args) as pane:
+        pane.wait("❯")
+        stage.say(pane, "greet the apple", "Greeted apple")
+        stage.edit(stage.session(pane), "Greeted apple.", "[pruned by Coffer]")
+        said = stage.reload(pane, wait=5)
+        assert (said["kind"], said["why"]) == ("typed", "")
+        stage.say(pane, "greet the pear", "Greeted pear")
+        assert "[pruned by Coffer]" in " ".join(stage.prompts())
+
+
 def test_a_restart_keeps_flags_model_and_window(stage: Stage) -> None:
     with stage.pane("--verbose", *stage.home.model_args) as pane:
         pane.wait("❯")
@@ -291,6 +303,7 @@ def test_a_restart_keeps_flags_model_and_window(stage: Stage) -> None:
         time.sleep(SETTLE)
         said = stage.ask(pane, {"do": "restart", "session": session, "settle": SETTLE, "wait": 5})
         assert said["kind"] == "typed", said
+        print(f"a restart took {said['seconds']:.1f} s")
         stage.say(pane, "greet the pear", "Greeted pear")
         assert "[pruned by Coffer]" in " ".join(stage.prompts())
         assert window(stage) == before == ("claude-opus-4-8", True)

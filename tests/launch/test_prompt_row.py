@@ -63,6 +63,11 @@ def test_the_typed_line_is_read_back_exactly() -> None:
             assert not holds_exactly(look_of(path.stem), LINE), path.stem
 
 
+def test_the_menu_of_commands_is_seen() -> None:
+    with_menu = {path.stem for path in SCENES if read_prompt(look_of(path.stem)).menu}
+    assert with_menu == {"slash_menu", "full_screen_menu"}
+
+
 def test_a_cursor_elsewhere_is_no_empty_line() -> None:
     look = look_of("empty")
     for row in range(len(look.rows)):

@@ -36,6 +36,8 @@ class Fake:
     sent: list[list[tuple[str, str]]] = field(default_factory=list)
     enters: list[tuple[str, str]] = field(default_factory=list)
     got: list[str] = field(default_factory=list)
+    menu: str = ""
+    """What the menu was worked out for, which lags behind the line."""
     stuck: bool = False
     """Keys are taken and don't show (a footer has the focus)."""
 
@@ -58,6 +60,8 @@ class Fake:
         if key == "\x7f":
             assert not self.line or self.line[-1][1] == who or who == PERSON, "coffer deleted a person's key"
             self.line = self.line[:-1]
+        elif key == "\r" and self.menu and who == COFFER:
+            self.sent.append([("/add-dir", who)])
         elif key == "\r":
             if self.line:
                 self.sent.append([*self.line, (key, who)])
@@ -66,13 +70,21 @@ class Fake:
         elif key != "\x1b":
             self.line.append((key, who))
 
+    def think(self) -> bool:
+        """Work the menu out; whether it changed."""
+        text = "".join(character for character, _ in self.line)
+        menu = text if text.startswith("/") and " " not in text and self.state == PROMPT else ""
+        changed, self.menu = menu != self.menu, menu
+        return changed
+
     def draw(self) -> bytes:
         text = "".join(character for character, _ in self.line)
         rule_ = "─" * COLUMNS
         if self.state in (DIALOG, RELOADING):
             body, cursor = f"{rule_}\r\n Do you want this?\r\n ❯ 1. Yes", "\x1b[9;2H"
         else:
-            below = "  search prompts: " if self.state == SEARCHING else "  ? for shortcuts"
+            below = "/add-dir     Add a directory" if self.menu else "  ? for shortcuts"
+            below = "  search prompts: " if self.state == SEARCHING else below
             body = f"{rule_}\r\n❯ {text}\r\n{rule_}\r\n{below}"
             cursor = "\x1b[9;19H" if self.state == SEARCHING else f"\x1b[7;{3 + len(text)}H"
         return f"\x1b[?2004h\x1b[?2026h\x1b[2J\x1b[6;1H{body}{cursor}\x1b[?2026l".encode()
@@ -81,8 +93,10 @@ class Fake:
 class Desk:
     """A person, a fake client, and the attendant between them, with a clock of its own."""
 
-    def __init__(self, fake: Fake) -> None:
+    def __init__(self, fake: Fake, lag: int = 3) -> None:
         self.fake = fake
+        self.lag = lag
+        self.ticks = 0
         self.now = 1000.0
         self.pressed: list[str] = []
         self.answers: list[dict[str, Any]] = []
@@ -119,6 +133,9 @@ class Desk:
         who = PERSON if self.attendant.held < waiting else COFFER
         before = (self.fake.state, list(self.fake.line))
         self.fake.take(written, who)
+        self.ticks += 1
+        if self.ticks % self.lag == 0 and self.fake.think() and draw:
+            self.drawn()
         if draw and (written or before != (self.fake.state, self.fake.line)):
             self.drawn()
 
@@ -194,6 +211,19 @@ def test_a_key_just_now_and_a_draft_are_waited_for_or_refused(desk: Desk) -> Non
     assert desk.fake.state == RELOADING
 
 
+def test_a_turn_that_starts_behind_the_line(desk: Desk) -> None:
+    """A wake-up starts a turn: the registry says so before the screen does."""
+    desk.rest(0.2)
+    desk.ask()
+    while len(desk.fake.line) < 5:
+        desk.tick(0.01)
+    with mock.patch.object(attend, "standing", side_effect=lambda *_: Standing(SESSION, "busy", "busy now")):
+        desk.rest(4)
+    desk.check()
+    assert (desk.fake.line, desk.fake.sent) == ([], [])
+    assert desk.answers[0]["why"] == "busy now"
+
+
 def test_vim_normal_mode_is_found_out_and_left(desk: Desk) -> None:
     desk.fake.vim = True
     desk.rest(0.2)
@@ -208,7 +238,7 @@ def test_an_input_line_without_the_focus(desk: Desk) -> None:
     desk.fake.stuck = True
     desk.rest(0.2)
     desk.ask()
-    desk.rest(4)
+    desk.rest(7)
     assert desk.answers[0]["kind"] == "gave_up"
     assert desk.fake.sent == []
 
@@ -220,7 +250,7 @@ def test_a_dialog_over_our_text_and_what_it_leaves(desk: Desk) -> None:
         desk.tick(0.01)
     desk.fake.state = DIALOG
     desk.drawn()
-    desk.rest(5)
+    desk.rest(7)
     assert desk.answers[0]["kind"] == "gave_up"
     assert desk.answers[0]["left"]
     desk.press("\r")  # the person answers the dialog
@@ -285,9 +315,9 @@ def test_no_request_breaks_or_types_anything_odd(request: dict[str, Any]) -> Non
 class Anything(RuleBasedStateMachine):
     """Keys, reloads, dialogs, turns, frames that come late, in any order."""
 
-    @initialize(vim=st.booleans())
-    def begin(self, vim: bool) -> None:  # noqa: FBT001
-        self.desk = Desk(Fake(vim=vim))
+    @initialize(vim=st.booleans(), lag=st.integers(1, 30))
+    def begin(self, vim: bool, lag: int) -> None:  # noqa: FBT001
+        self.desk = Desk(Fake(vim=vim), lag)
         self.desk.rest(3)
 
     @rule(settle=st.sampled_from([0.0, 2.0]), wait=st.sampled_from([0.0, 30.0]))

@@ -49,7 +49,8 @@ def test_the_exit_code_is_passed_on(rig: Rig, code: int) -> None:
 def test_death_by_a_signal_is_passed_on_and_the_terminal_put_back(rig: Rig, number: int) -> None:
     rig.program(
         f"{RAW}{SAY}signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
-        f"say('ready')\nos.write(1, b'\\x1b[?1003h\\x1b[?2004h')\nos.read(0, 1)\nos.kill(os.getpid(), {number})\n",
+        "say('ready')\nos.write(1, b'\\x1b[?1003h\\x1b[?2004h\\x1b[>1u')\n"
+        f"os.read(0, 1)\nos.kill(os.getpid(), {number})\n",
         "claude",
     )
     with rig.run(agent="claude") as pane:
@@ -62,6 +63,7 @@ def test_death_by_a_signal_is_passed_on_and_the_terminal_put_back(rig: Rig, numb
         assert os.WTERMSIG(status) == number
         assert modes(pane.child.master) == before
         assert not pane.screen.private_modes & {1003, 2004}
+        assert not pane.screen.keyboards
 
 
 def test_signals_to_the_launcher_reach_the_agent(rig: Rig) -> None:

@@ -39,6 +39,8 @@ _MOST_HELD = 1_000_000
 _RELEASE_SECONDS = 0.015
 """Between two held keys: a client takes keys that come in one piece for a paste, and their Enter for a line end."""
 _STEP_SECONDS = 0.02
+_LOOK_SECONDS = 0.0095
+"""Between two looks at the screen: with each piece of a long output it would be read in vain."""
 _ASK_AGAIN_SECONDS = 0.1
 _LONGEST_WAIT = 600.0
 RESTART_SECONDS = 20.0
@@ -89,6 +91,7 @@ class Attendant:
     _key_at: float = 0.0
     _drawn_at: float = 0.0
     _released_at: float = 0.0
+    _looked_at: float = 0.0
     _wish: _Wish | None = None
     _owed: Reload | None = None
     _restarting_until: float = 0.0
@@ -153,8 +156,10 @@ class Attendant:
         """How long the loop may sleep; None: until something comes."""
         if self._behind:
             return 0.0
-        if self._holds or self._held or self._owed is not None:
+        if self._holds or self._held:
             return _STEP_SECONDS if not self._held else _RELEASE_SECONDS
+        if self._owed is not None:
+            return _ASK_AGAIN_SECONDS
         if self._wish is not None:
             return _STEP_SECONDS if self._wish.machine is not None else _ASK_AGAIN_SECONDS
         return None
@@ -216,6 +221,9 @@ class Attendant:
         if self._wish is not None and self._wish.machine is None:
             return self._begin(self._wish, now)
         if machine is not None:
+            if now - self._looked_at < _LOOK_SECONDS:
+                return b""
+            self._looked_at = now
             return self._advance(machine, now)
         return self._release(now)
 
@@ -292,8 +300,9 @@ class Attendant:
         if (read_prompt(look).why == "" and now - self._drawn_at > 0.3) or now >= self._restarting_until:
             late = now >= self._restarting_until
             why = "the agent did not end, or its successor showed no input line" if late else ""
+            took = now - self._restarting_until + RESTART_SECONDS
             self._restarting_until, self.again = 0.0, None
-            self._answer(Outcome(TYPED if not late else REFUSED, why))
+            self._answer(Outcome(REFUSED if late else TYPED, why, seconds=took))
 
     def _sight(self, now: float, found: Standing) -> Sight:
         if self._behind_bytes <= _SOON:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 
 from coffer.launch.look import Look
 
@@ -20,6 +21,7 @@ _RULE = re.compile("─{8,}")
 _LABELLED = re.compile("─{2,} (?P<label>.*?) ─{2,}")
 _VIM = re.compile(r"-- (?:INSERT|NORMAL|VISUAL|VISUAL LINE|REPLACE) --")
 _SEARCH = ("search prompts:", "no matching prompt:")
+_COMMAND = re.compile(" {1,3}/[a-z]")
 _STASH = "› stashed"
 
 ABSENT, DRAFT, EMPTY, VIM, SEARCH, STASHED, UNCERTAIN = (
@@ -45,10 +47,14 @@ SENTENCES = {
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the input line holds. text: of a draft, its lines as they are wrapped on the screen."""
+    """What the input line holds. text: of a draft, its lines as they are wrapped on the screen.
+
+    menu: whether the menu of commands is open below it, where Enter takes the menu's choice and not the text.
+    """
 
     kind: str
     text: str = ""
+    menu: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -81,8 +87,16 @@ def read_prompt(look: Look) -> Prompt:
     if any(_STASH in row for row in look.rows[max(0, top - 3) : top] + below):
         return Prompt(STASHED, text)
     if solid or look.column != INDENT or look.row != top:
-        return Prompt(DRAFT, text)
+        return Prompt(DRAFT, text, menu=_has_menu(look, top, bottom))
     return Prompt(EMPTY)
+
+
+def _has_menu(look: Look, top: int, bottom: int) -> bool:
+    """The menu of commands stands below the box; in full-screen mode right above it."""
+    if any(row.startswith("/") for row in look.rows[bottom + 1 :]):
+        return True
+    above = takewhile(bool, reversed(look.rows[: top - 1]))
+    return any(_COMMAND.match(row) for row in above)
 
 
 def holds_exactly(look: Look, text: str) -> bool:

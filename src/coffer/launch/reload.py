@@ -5,8 +5,10 @@ its first byte and the end the person's keys are held back, so nothing of theirs
 of ours behind a line of theirs. Before Enter the first key of theirs ends it: what was typed is deleted, then they have
 the line. It deletes only what it can read on the screen as its own.
 
-It types one character first, because an input line in vim's NORMAL mode looks empty: there "/" opens a search,
-which shows, and is closed again.
+It types one character first, for two reasons. An input line in vim's NORMAL mode looks empty: there "/" opens a
+search, which shows, and is closed again. And "/" opens the menu of commands, which the client works out later than it
+shows the line: on a busy machine Enter behind the whole line still took the menu's first choice (`/add-dir`, seen
+with 2.1.197). So the menu must have come for "/", and have gone for the line.
 """
 
 from __future__ import annotations
@@ -18,10 +20,12 @@ from coffer.launch.prompt_row import EMPTY, INDENT, SEARCH, VIM, holds_exactly, 
 
 SETTLE_SECONDS = 2.0
 """How long no key may have come before anything is typed."""
-_ECHO_SECONDS = 1.5
+_ECHO_SECONDS = 3.0
 """For the client to show what was typed."""
 _QUIET_SECONDS = 0.08
 """A row counts as read when nothing has been drawn for this long: a frame comes in pieces."""
+_SURE_SECONDS = 0.25
+"""The same before Enter."""
 _RELOAD_SECONDS = 20.0
 """For the client to be back at an empty prompt; then held keys are let go whatever shows."""
 _BACK_SECONDS = 0.4
@@ -143,14 +147,14 @@ class Reload:
     def _first(self, sight: Sight) -> bytes:
         if self._disturbed(sight):
             return self._erase(sight)
-        if self._shows(sight, self.line[0]):
+        if self._shows(sight, self.line[0], _QUIET_SECONDS, menu=True):
             return self._type("rest", self.line[1:], sight)
         return b""
 
     def _rest(self, sight: Sight) -> bytes:
         if self._disturbed(sight):
             return self._erase(sight)
-        if self._shows(sight, self.line):
+        if self._shows(sight, self.line, _SURE_SECONDS, menu=False):
             self._stage, self._since = "sent", sight.now
             return _ENTER
         return b""
@@ -161,8 +165,9 @@ class Reload:
         return text.encode()
 
     @staticmethod
-    def _shows(sight: Sight, text: str) -> bool:
-        return sight.now - sight.drawn_at >= _QUIET_SECONDS and holds_exactly(sight.look, text)
+    def _shows(sight: Sight, text: str, quiet: float, *, menu: bool) -> bool:
+        rests = sight.now - sight.drawn_at >= quiet
+        return rests and holds_exactly(sight.look, text) and read_prompt(sight.look).menu == menu
 
     def _disturbed(self, sight: Sight) -> bool:
         """Whether to stop before Enter; the stage is then `erase`."""
@@ -171,6 +176,8 @@ class Reload:
             why = "a key was pressed meanwhile"
         elif sight.standing:
             why = sight.standing
+        elif read_prompt(sight.look).kind == SEARCH:
+            why = "the input line takes characters as commands"
         elif sight.now - self._since > _ECHO_SECONDS:
             why = "the input line did not show what was typed"
         if why:

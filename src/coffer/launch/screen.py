@@ -110,6 +110,7 @@ class Screen:
         self._rest = ""
         self._in_string = False
         self._modes: set[int] = set()
+        self._keyboards: set[str] = set()
         self._main: tuple[Any, Cursor, Margins | None] | None = None
         self._whole = True
 
@@ -117,6 +118,11 @@ class Screen:
     def private_modes(self) -> frozenset[int]:
         """The private modes that the program has switched on and not off."""
         return frozenset(self._modes)
+
+    @property
+    def keyboards(self) -> frozenset[str]:
+        """Other ways to send keys that were switched on and not off: `u` (kitty's), `m` (xterm's)."""
+        return frozenset(self._keyboards)
 
     def resize(self, columns: int, lines: int) -> None:
         """Follow the terminal's size."""
@@ -179,6 +185,10 @@ class Screen:
 
     def _sequence(self, token: re.Match[str]) -> None:
         private, final = token["private"], token["final"]
+        if private == ">" and final in "um" and not token["between"]:
+            self._keyboards.add(final)
+        elif private == "<" and final == "u":
+            self._keyboards.discard(final)
         if token["between"] or private in ("<", "=", ">"):
             return  # keyboard protocols, cursor shapes, queries: nothing of it shows
         numbers = [_number(part) for part in token["numbers"].split(";")[:32]] if token["numbers"] else []

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from coffer.launch.attend import Attendant
 from coffer.launch.child import ENDED, STOPPED, Child
 from coffer.launch.screen import Screen
-from coffer.launch.terminal import LEFT_ON, Terminal
+from coffer.launch.terminal import KEYBOARDS_LEFT_ON, LEFT_ON, Terminal
 
 Starter = Callable[[list[str] | None], Child]
 """Starts the agent; with other arguments than the first time, where some are given. Raises OSError."""
@@ -246,7 +246,11 @@ class Session:
 
     def _tidy(self) -> None:
         """A killed agent leaves its modes on; a shell is no use while the mouse types into it."""
-        left = "".join(off for mode, off in LEFT_ON.items() if mode in self._attendant.screen.private_modes)
+        screen = self._attendant.screen
+        while self._attendant.follow():
+            pass
+        left = "".join(off for mode, off in LEFT_ON.items() if mode in screen.private_modes)
+        left += "".join(off for way, off in KEYBOARDS_LEFT_ON.items() if way in screen.keyboards)
         self._terminal.write(left.encode() + (b"\x1b[?25h" if left else b""))
 
     def _finish_writing(self) -> None:

@@ -28,6 +28,8 @@ LEFT_ON = {
     1049: "\x1b[?1049l",
 }
 """Modes that a killed agent leaves behind, and that make a shell unusable: mouse, focus, paste, other screen."""
+KEYBOARDS_LEFT_ON = {"u": "\x1b[<u", "m": "\x1b[>4m"}
+"""The same for ways to send keys."""
 
 
 class Terminal:
