@@ -15,6 +15,7 @@ from coffer.daemon.gate import BODY_SECONDS, LARGEST_BODY
 from coffer.daemon.listen import Link
 from coffer.daemon.server import HEAD_SECONDS, MOST
 from coffer.hook import LONGEST_SAID
+from coffer.store.hook_events import kept_hooks
 from tests.bundle.desk import write_rules
 from tests.daemon.rig import LONG, Rig, eventually
 
@@ -86,6 +87,18 @@ def test_a_transcript_from_elsewhere_is_none(running: Rig) -> None:
     for event in ("SessionStart", "Stop", "SessionEnd"):
         assert running.post(f"/api/v1/agents/claude/events/{event}", json.dumps(said).encode())[0] == 200
     assert running.status()["sessions"] == []
+
+
+def test_events_are_kept_for_the_gate_without_what_was_said(running: Rig) -> None:
+    session = "11111111-2222-4333-8444-555555555555"
+    told = {"session_id": session, "cwd": "/", "prompt": "my words", "background_tasks": []}
+    for event in ("UserPromptSubmit", "SubagentStop", "Stop"):
+        running.post(f"/api/v1/agents/claude/events/{event}", json.dumps(told).encode())
+        running.post(f"/api/v1/agents/codex/events/{event}", json.dumps(told).encode())
+    path = kept_hooks(running.home, session)
+    lines = eventually(lambda: path.exists() and len(said := path.read_text().splitlines()) == 3 and said)
+    assert [json.loads(line)["event"] for line in lines] == ["UserPromptSubmit", "SubagentStop", "Stop"]
+    assert "my words" not in path.read_text()
 
 
 def test_the_largest_stdin_of_a_hook_is_taken_and_no_larger_one(running: Rig) -> None:

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from coffer.agents.hook_table import HOOK_AGENTS
+from coffer.agents.table import CLAUDE
 from coffer.core.loads import loads
 from coffer.daemon.threads import in_thread
 from coffer.errors import CofferError
 from coffer.store.deliveries import Delivery
 from coffer.store.fired import note_fired
 from coffer.store.home import Home
+from coffer.store.hook_events import drop_old, keep
 from coffer.store.sent import Outbox, save_new, take_in
 from coffer.work.bundle_files import drop_spooled, read_spool
 from coffer.work.bundles import session_context
@@ -43,6 +45,10 @@ class Answered:
     source: str = ""
 
 
+EVENTS_LAST = 30 * 86_400.0
+"""Seconds for which the hook events of a silent session are kept."""
+
+
 class Answers:
     """One for a daemon."""
 
@@ -52,6 +58,7 @@ class Answers:
         self._home = home
         self._thread = ThreadPoolExecutor(1, "answers")
         self._looks = ThreadPoolExecutor(2, "looks")
+        self._events = ThreadPoolExecutor(1, "events")
 
     def begin(self) -> None:
         """Take over what the daemon before this one answered. A database that can't be written is told, no error."""
@@ -60,6 +67,7 @@ class Answers:
             if found:
                 _LOG.info("%d deliveries of the daemon before this one were taken in", len(found))
             self.world.remember(datetime.now(UTC))
+            drop_old(self._home, time.time() - EVENTS_LAST)
         except (CofferError, OSError) as error:
             _LOG.warning("what was sent before can't be taken in: %s", error)
 
@@ -94,7 +102,16 @@ class Answers:
         if asked.session != REHEARSAL:  # a hook that Coffer tries would hide that no agent ever did
             with suppress(OSError):  # it only tells a person when
                 note_fired(self._home, agent)
+            if agent == CLAUDE.name:
+                self._events.submit(self._keep, event, said, time.time())
         return said, asked
+
+    def _keep(self, event: str, said: Mapping[str, Any], now: float) -> None:
+        """Keep an event for the gate, in the order of their coming. One that can't be kept blocks; it tells so."""
+        try:
+            keep(self._home, event, said, now)
+        except (CofferError, OSError) as error:
+            _LOG.warning("a hook event can't be kept for the guard: %s", error)
 
     def _look(self, asked: Asked) -> None:
         assert asked.transcript is not None
@@ -155,6 +172,7 @@ class Answers:
         """Wait for what is being answered."""
         self._looks.shutdown(cancel_futures=True)
         self._thread.shutdown()
+        self._events.shutdown()
         self.outbox.close()
 
 

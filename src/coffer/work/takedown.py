@@ -42,6 +42,8 @@ RUNNING = (
     "mcp-hello.json",
     "bundles",
     "fired",
+    "guard",
+    "run",
 )
 """What of Coffer's own folder only serves a Coffer that is set up. `bin` goes first: a hook that still runs would start
 the daemon again."""
