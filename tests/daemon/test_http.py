@@ -63,8 +63,8 @@ def test_what_it_offers(running: Rig) -> None:
         ("/", 404),
     ],
 )
-def test_what_it_refuses(running: Rig, path: str, status: int) -> None:
-    link = Link(running.home, LONG)
+def test_what_it_refuses(shared: Rig, path: str, status: int) -> None:
+    link = Link(shared.home, LONG)
     link.request("GET", path)
     assert link.getresponse().status == status
     link.close()
@@ -74,10 +74,10 @@ def test_what_it_refuses(running: Rig, path: str, status: int) -> None:
     "body", [b"", b"{", b"[]", b"7", b"\xff\x00", b'{"transcript_path": 7, "cwd": []}', b"[" * 100_000]
 )
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", "Unheard"])
-def test_any_stdin_is_answered(running: Rig, event: str, body: bytes) -> None:
+def test_any_stdin_is_answered(shared: Rig, event: str, body: bytes) -> None:
     for agent in ("claude", "codex", "nobody"):
-        assert running.post(f"/api/v1/agents/{agent}/events/{event}", body) == (200, b"")
-    assert "Traceback" not in running.log()
+        assert shared.post(f"/api/v1/agents/{agent}/events/{event}", body) == (200, b"")
+    assert "Traceback" not in shared.log()
 
 
 def test_a_transcript_from_elsewhere_is_none(running: Rig) -> None:
