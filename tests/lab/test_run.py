@@ -327,3 +327,30 @@ def test_codex_has_its_terminal(tmp_path: Path) -> None:
     with Pane(words, env=env, cwd=tmp_path) as pane:
         pane.wait(re.escape(clients.CLIENTS["codex"].version))
         assert pane.ended() == 0
+
+
+def test_resized_suspended_and_continued(stage: Stage) -> None:
+    """The real client's Ctrl-Z under a real shell; the screen is still read rightly after it."""
+    words = [sys.executable, "-m", "coffer.cli.main", "run", "claude", *stage.home.model_args]
+    shell = ["/bin/bash", "--norc", "--noprofile", "-i"]
+    with Pane(shell, env=stage.env | {"PS1": "$ "}, cwd=stage.home.cwd, rows=40, columns=120) as pane:
+        pane.submit(" ".join(f"'{word}'" for word in words))
+        pane.wait("❯")
+        stage.say(pane, "greet the apple", "Greeted apple")
+        for columns, rows in ((90, 30), (60, 20), (119, 40)):
+            pane.screen.resize(columns, rows)
+            pane.child.resize((rows, columns, 0, 0))
+            pane.settle(0.8)
+            assert stage.ask(pane, {"do": "state"})["prompt"] == "empty"
+        pane.type("draft")
+        pane.settle()
+        pane.type("\x1a")
+        pane.wait("Stopped")
+        pane.submit("echo in the sh''ell; fg")
+        pane.wait("in the shell")
+        pane.wait(lambda look: any(row.replace("\xa0", " ") == "❯ draft" for row in look.rows))
+        pane.settle(1)
+        assert stage.ask(pane, {"do": "state"})["prompt"] == "draft"
+        pane.type(CTRL_U)
+        pane.settle(SETTLE)
+        assert stage.reload(pane, wait=3)["kind"] == "typed"

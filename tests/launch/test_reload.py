@@ -253,6 +253,8 @@ def test_a_dialog_over_our_text_and_what_it_leaves(desk: Desk) -> None:
     desk.rest(7)
     assert desk.answers[0]["kind"] == "gave_up"
     assert desk.answers[0]["left"]
+    desk.ask()
+    assert "earlier reload" in desk.answers[1]["why"]
     desk.press("\r")  # the person answers the dialog
     assert desk.fake.enters == [(PERSON, DIALOG)]
     desk.fake.state = PROMPT

@@ -176,6 +176,11 @@ class Attendant:
                 self.door.answer(caller, {"error": "no such request"})
             elif self._wish is not None or self._restarting_until > 0 or self.again is not None:
                 self.door.answer(caller, {"kind": REFUSED, "why": "another reload is under way"})
+            elif self._owed is not None:
+                why = (
+                    "text of an earlier reload still stands below a dialog"  # and is watched until it is gone
+                )
+                self.door.answer(caller, {"kind": REFUSED, "why": why})
             else:
                 wait, settle = (
                     _seconds(request.get("wait"), 0.0),
