@@ -62,7 +62,7 @@ def entries(patient: Patient, agent: str) -> Iterator[Row]:
         yield Row("hooks", f"{status.copies} entries in {status.path}", agent=agent)
     files = stub_problems(patient.ground.home)
     for problem in status.problems:
-        if problem not in files:  # those have a row of their own
+        if problem not in files and problem != status.unasked:  # those have a row of their own
             yield Row("hooks", problem, "fatal", f"Mend {status.path}, then `coffer up`.", agent)
 
 
@@ -109,7 +109,7 @@ def trust(patient: Patient, agent: str) -> Iterator[Row]:
     if agent != "codex" or not status.installed:
         return
     if status.trust is None:
-        yield Row("trust", "unknown: Codex can't be asked", "warning", TRUST_STEPS, agent)
+        yield Row("trust", f"unknown: {status.unasked}", "warning", TRUST_STEPS, agent)
     elif not status.trusted:
         states = ", ".join(sorted(set(status.trust.states.values()))) or "it does not list them"
         found = f"Codex runs none or not all of them: {states}"

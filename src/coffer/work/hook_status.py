@@ -24,7 +24,8 @@ class HookStatus:
     """One agent's state.
 
     current: each entry is there once, as this build writes it, and no other of ours. missing: events without one.
-    trust: None where the agent has none or could not be asked. problems: sentences, why hooks may not run.
+    trust: None where the agent has none or could not be asked. problems: sentences, why hooks may not run. unasked:
+    that of them which says why Codex could not be asked for its trust, "" where it was.
     """
 
     agent: str
@@ -36,6 +37,7 @@ class HookStatus:
     missing: tuple[str, ...] = ()
     trust: Trust | None = None
     problems: tuple[str, ...] = ()
+    unasked: str = ""
 
     @property
     def trusted(self) -> bool | None:
@@ -52,7 +54,7 @@ def hook_status(agent: str, environment: Mapping[str, str], places: Places, home
     try:
         trust = codex_trust.ask(environment, places)
     except (ClientMissing, ClientRefused) as error:
-        return replace(found, problems=(*found.problems, str(error)))
+        return replace(found, problems=(*found.problems, str(error)), unasked=str(error))
     return replace(found, trust=trust, problems=(*found.problems, *trust.problems))
 
 

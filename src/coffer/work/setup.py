@@ -119,8 +119,9 @@ def survey(agent: str, ground: Ground, *, mcp: bool) -> AgentSetup:
     client = find_client(agent, environment)
     version = client_version(agent, environment) if client else None
     hooks = plan(agent, places, home, version if agent == "claude" else None)
-    permission = mcp_entries.plan_permission(places) if mcp and agent == "claude" else None
     server: Part = _server(agent, ground, client) if mcp else "left out"
+    allows = agent == "claude" and server in ("there", "wanted")  # without a server there is nothing to allow
+    permission = mcp_entries.plan_permission(places) if allows else None
     trust, notes = _trust(hooks, ground, client) if agent == "codex" else ("left out", ())
     return AgentSetup(agent, client, version, hooks, permission, server, trust, notes)
 
