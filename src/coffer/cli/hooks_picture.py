@@ -50,7 +50,8 @@ def show_plan(plan: InstallPlan) -> None:
         nothing = {INSTALLED: "the entries are there", PERMITTED: "Coffer's tools are allowed"}
         say(f"{title}: {nothing.get(plan.kind, 'nothing of ours is there')} ({plan.path}). Nothing to write.")
     else:
-        say(f"{title}:")
+        part = ", permission" if plan.kind in (PERMITTED, FORBIDDEN) else ", hooks"
+        say(f"{title}{part}:")
         for line in shown_diff(plan):
             bold = line.startswith(("--- ", "+++ "))
             click.echo(coloured(line, None if bold else _COLOURS.get(line[:1]), bold=bold))

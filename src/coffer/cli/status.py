@@ -75,7 +75,10 @@ def _picture(home: Home, world: World, clients: Clients, width: int) -> Renderab
     now = time.time()
     agents = agents_status(home, world.places, clients)
     sessions = open_sessions(home, world.places, world.environment)
-    parts: list[RenderableType] = [_daemon(picture(home)), _agents(agents, now, width)]
+    parts: list[RenderableType] = [
+        _daemon(picture(home), hooked=any(one.hooks.installed for one in agents)),
+        _agents(agents, now, width),
+    ]
     parts += [_alarm(one) for one in agents if one.silent]
     parts += [text(f"! {one.hooks.agent}: {said}", "yellow") for one in agents for said in one.hooks.problems]
     if sessions:
@@ -85,11 +88,12 @@ def _picture(home: Home, world: World, clients: Clients, width: int) -> Renderab
     return Group(*parts)
 
 
-def _daemon(found: Mapping[str, Any]) -> Text:
+def _daemon(found: Mapping[str, Any], *, hooked: bool) -> Text:
     if found["state"] == "running":
         return text(f"The daemon runs, process {found['pid']}, version {found['version']}.", "green")
+    stopped = "the next hook starts it, and answers from its files meanwhile."
     said = {
-        "stopped": "No daemon runs; the next hook starts it, and answers from its files meanwhile.",
+        "stopped": f"No daemon runs; {stopped if hooked else 'no agent has hooks that would start it: `coffer up`.'}",
         "silent": "The daemon does not answer: `coffer daemon stop`, then `coffer daemon start`.",
         "foreign": "Something else listens in the daemon's place; `coffer daemon start` takes it back.",
     }

@@ -36,6 +36,10 @@ from coffer.work.setup import (
 )
 
 _LOOKED_AT = 20
+_NO_RULES = (
+    "A first rule: `coffer digest add 'Do not …; … instead.'`. "
+    "What you said in your sessions so far: `coffer digest inbox`."
+)
 
 
 @click.command()
@@ -221,6 +225,8 @@ class _Up:
         good = [picture.show_delivery(titles[name], ran, self.bundle) for name, ran in self.ran.items()]
         if self.bundle.text:
             picture.show_context(self.bundle.text)
+        else:
+            click.echo(f"\n{_NO_RULES}")
         if not self.acted and not self.problems and all(good):
             click.echo("\nEverything stands. Nothing was changed.")
         elif all(good):
