@@ -12,6 +12,8 @@ from coffer.cli.counter import Counter, json_option, rule_argument
 from coffer.work.rule_list import listing
 from coffer.work.rule_list import why as reasons
 
+_WHOLE = 10_000
+"""Characters of a rule: one that is cut can't be judged, so it goes on in the next line."""
 _STYLES = {"hard": "bold red", "active": "bold", "pending": "dim", "archived": "dim"}
 
 
@@ -40,7 +42,7 @@ def _effective(counter: Counter, *, as_machine: bool) -> None:
     if as_machine:
         click.echo(json.dumps(found, indent=2))
         return
-    from coffer.cli.screen import cell, console, table  # noqa: PLC0415  (rich is imported when something is drawn)
+    from coffer.cli.screen import cell, console, table, wrapped  # noqa: PLC0415  (rich is imported when something is drawn)
 
     count = len(found["rules"])
     click.echo(f"A session here is given {count} rule{'' if count == 1 else 's'}.")
@@ -48,10 +50,9 @@ def _effective(counter: Counter, *, as_machine: bool) -> None:
         rows = table("", "rule", "", "from", "")
         for rule in found["rules"]:
             style = _STYLES["hard"] if rule["priority"] == "hard" else ""
-            rows.add_row(
-                rule["id"], rule["priority"], _place(rule["file"], found), cell(rule["text"], 90), style=style
-            )
-        console().print(rows)
+            place = _place(rule["file"], found)
+            rows.add_row(rule["id"], rule["priority"], place, cell(rule["text"], _WHOLE), style=style)
+        console().print(wrapped(rows))
     if found["left_out"]:
         click.echo("\nLeft out:")
         for rule in found["left_out"]:
@@ -66,7 +67,7 @@ def _place(path: str, found: dict[str, Any]) -> str:
 
 
 def _draw_digest(one: dict[str, Any], cap: int, *, everything: bool) -> None:
-    from coffer.cli.screen import cell, console, keep_whole, table  # noqa: PLC0415  (rich is imported when something is drawn)
+    from coffer.cli.screen import cell, console, keep_whole, table, wrapped  # noqa: PLC0415  (rich is imported when something is drawn)
 
     title = "This project" if one["where"] == "project" else "All your projects"
     click.echo(f"{title}: {plain.visible_path(one['path'])}")
@@ -93,12 +94,12 @@ def _draw_digest(one: dict[str, Any], cap: int, *, everything: bool) -> None:
                 f"{rule['confidence']:.2f}" if rule["evidence"] else "",
                 str(rule["evidence"] or ""),
                 rule["last_seen"] or "",
-                cell(rule["text"], 90),
+                cell(rule["text"], _WHOLE),
                 style=_STYLES.get(state, "bold"),
             )
         screen = console()
         keep_whole(rows, screen.width, "rule", "state", "imp.", "conf.", "turns", "last seen")
-        screen.print(rows)
+        screen.print(wrapped(rows))
         if any(rule["state"] == "active" and not rule["trusted"] for rule in one["rules"]):
             click.echo(
                 "  untrusted: written by somebody else or by hand, and not delivered before `coffer trust`"
@@ -143,17 +144,17 @@ def why(rule: str, as_machine: bool) -> None:
     for turn in found["turns"]:
         kind = turn["label"].lower().replace("_", " ")
         click.echo(
-            f"  {turn['time'][:16].replace('T', ' ')}  session {turn['session'][:8]}  {kind}, {turn['certainty']}"
+            f"  {plain.moment(turn['time'])}  session {turn['session'][:8]}  {kind}, {turn['certainty']}"
         )
         if turn["before"]:
-            click.echo(plain.visible_line(f"  agent: {turn['before'][-160:]}"))
+            click.echo(f"  agent: {plain.visible_line(turn['before'][-160:])}")
         if turn["text"]:
             click.echo(f"    you: {plain.visible_line(turn['text'])}")
     if found["changes"]:
         click.echo("\nWhat happened:")
         for change in found["changes"]:
             undone = " (undone)" if change["status"] == "undone" else ""
-            when = change["time"][:16].replace("T", " ")
+            when = plain.moment(change["time"])
             click.echo(
                 plain.visible(
                     f"  {when}  {change['kind']} as {change['rule']}: {change['why']}{undone}  [{change['receipt']}]"

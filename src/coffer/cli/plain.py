@@ -8,6 +8,7 @@ error. All of them are shown instead of obeyed.
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
@@ -52,6 +53,16 @@ def tokens(count: float) -> str:
     if count < 1000:
         return f"{count:.0f}"
     return f"{count / 1000:.1f}K" if count < 1_000_000 else f"{count / 1_000_000:.2f}M"
+
+
+def moment(time: str) -> str:
+    """A time of a record or receipt as the person's clock showed it: 2026-11-30 02:14. A date stays a date."""
+    if len(time) <= len("2026-11-30"):
+        return time
+    try:
+        return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError):  # not a time: as it is
+        return time[:16].replace("T", " ")
 
 
 def age(seconds: float) -> str:

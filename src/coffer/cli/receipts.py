@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
@@ -16,6 +17,8 @@ from coffer.work.receipts import all_receipts, audited
 
 _SHOWN = 20
 _WIDE = 100
+_BESIDE_FILE = 66
+_LONGEST = 4096
 
 
 @click.command()
@@ -38,10 +41,10 @@ def command(everything: bool, audit: bool, as_machine: bool) -> None:
     if audit:
         _draw_events(shown)
         return
-    from coffer.cli.screen import console, keep_whole, table  # noqa: PLC0415  (rich is imported when something is drawn)
+    from coffer.cli.screen import cell, console, keep_whole, table, text  # noqa: PLC0415  (rich is imported when something is drawn)
 
     rows = table(
-        "", "receipt", "time", "what", "state", "tokens", "bytes", "session", right=("tokens", "bytes")
+        "", "receipt", "time", "what", "state", "tokens", "bytes", "about", right=("tokens", "bytes")
     )
     for receipt in shown:
         data = receipt.data
@@ -52,25 +55,63 @@ def command(everything: bool, audit: bool, as_machine: bool) -> None:
             if "bytes_after" in data
             else ""
         )
-        what = f"{receipt.kind} {data.get('prescription', data.get('undoes', data.get('verb', '')))}"
-        time = receipt.time[5:16].replace("T", " ")
-        rows.add_row(receipt.id, time, what, receipt.status, tokens, size, receipt.session[:8])
+        rows.add_row(
+            receipt.id,
+            plain.moment(receipt.time)[5:],
+            text(_what(receipt)),
+            receipt.status,
+            tokens,
+            size,
+            cell(_about(receipt), _WIDE),
+        )
     screen = console()
     if screen.width < _WIDE:
         rows.columns = [column for column in rows.columns if column.header != "bytes"]
-    keep_whole(rows, screen.width, "receipt", "time", "what", "state", "tokens", "session")
+    rows.columns = [column for column in rows.columns if any(map(str, column.cells))]
+    keep_whole(rows, screen.width, "receipt", "time", "what", "state", "tokens")
     screen.print(rows)
 
 
+def _what(receipt: Receipt) -> str:
+    """What was done, in a word or two."""
+    more = receipt.data.get("prescription", receipt.data.get("undoes", receipt.data.get("verb", "")))
+    kind = receipt.kind.lower().replace("_", " ")
+    return kind if more == kind else f"{kind} {more}".rstrip()
+
+
+def _about(receipt: Receipt) -> str:
+    """What it was done to: the rule, else the session, else the file."""
+    changes = receipt.data.get("changes") or []
+    rules = [change.get("after") or change.get("before") for change in changes]
+    said = [f"{rule['id']} {rule['text']}" for rule in rules if rule]
+    if said:
+        return said[0] if len(said) == 1 else f"{said[0]} (and {len(said) - 1} more)"
+    return receipt.session[:8] or _short(receipt.path)
+
+
+def _short(path: str, room: int = 0) -> str:
+    """A path by its end where there is no room for all of it: its beginning tells nobody which file it is."""
+    return path if len(path) <= room else "/".join(Path(path).parts[-2:])
+
+
 def _draw_events(shown: Sequence[Receipt]) -> None:
-    from coffer.cli.screen import console, keep_whole, table, text  # noqa: PLC0415  (as above)
+    from coffer.cli.screen import cell, console, keep_whole, table, text  # noqa: PLC0415  (as above)
+
+    screen = console()
+    room = screen.width - _BESIDE_FILE
 
     rows = table("", "receipt", "time", "event", "state", "agent", "file")
     for receipt in shown:
-        time = receipt.time[5:16].replace("T", " ")
+        time = plain.moment(receipt.time)[5:]
         undoes = receipt.data.get("undoes", "")
         what = f"{receipt.kind} {undoes}".rstrip()
-        rows.add_row(receipt.id, time, text(what), receipt.status, text(receipt.agent), text(receipt.path))
-    screen = console()
+        rows.add_row(
+            receipt.id,
+            time,
+            text(what),
+            receipt.status,
+            text(receipt.agent),
+            cell(_short(receipt.path, room), _LONGEST),
+        )
     keep_whole(rows, screen.width, "receipt", "time", "event", "state", "agent")
     screen.print(rows)

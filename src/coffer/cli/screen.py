@@ -91,6 +91,12 @@ def table(title: str, *columns: str, right: Sequence[str] = ()) -> Table:
     return made
 
 
+def wrapped(rows: Table) -> Table:
+    """The same, its last column going on in further lines where it is too long."""
+    rows.columns[-1].no_wrap = False
+    return rows
+
+
 def keep_whole(rows: Table, width: int, *names: str) -> None:
     """Let these columns keep all they hold; where the width is too small, the others share what is left."""
     free, others = width, []
