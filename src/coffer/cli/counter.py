@@ -22,7 +22,7 @@ from coffer.errors import CofferError
 from coffer.store import proposals
 from coffer.store.db import database
 from coffer.store.home import Home
-from coffer.work.desk import Desk, Done, Where
+from coffer.work.desk import Desk, Done, Where, checked
 from coffer.work.privilege import Propose, may
 from coffer.work.rule_errors import OnlyThePerson
 from coffer.work.settings import load
@@ -66,6 +66,8 @@ def only_by_person(
     allowed = may(os.environ, terminal=on_terminal() or not creates, yes=yes)
     if not isinstance(allowed, Propose):
         return
+    if "text" in arguments:
+        checked(arguments["text"])
     said = arguments | {"project": counter.desk.project}
     path = counter.desk.target("user" if arguments.get("where") == "user" else None).path
     if "rule" in arguments:  # what it says now: the person decides on these words, not on a number

@@ -15,7 +15,7 @@ from coffer.errors import CofferError
 from coffer.work.desk import Desk, Done
 from coffer.work.inbox import Inbox, Item
 from coffer.work.privilege import Propose, may
-from coffer.work.rule_errors import OnlyThePerson
+from coffer.work.rule_errors import ItemNotFound, OnlyThePerson
 from coffer.work.shelf import Shelf
 
 _MOST_SHOWN = 20
@@ -112,7 +112,7 @@ def merge(item: str, rule: str, yes: bool, as_machine: bool) -> None:
     report(box.merge(item, rule), "Counted for:", as_machine=as_machine)
 
 
-@command.command("reject")
+@command.command("reject", short_help="ITEMs are nothing: not shown again.")
 @click.argument("items", metavar="ITEM...", nargs=-1, required=True)
 @_YES
 @json_option
@@ -140,7 +140,7 @@ def _became(done: Done) -> str:
 
 def _draw(item: Item, place: str = "") -> None:
     said = f"{item.kind} {item.id}"
-    when = f", {item.time[:16].replace('T', ' ')}" if item.time else ""
+    when = f", {plain.moment(item.time)}" if item.time else ""
     where = f", session {item.session[:8]}" if item.session else ""
     sure = f", {item.certainty} ({item.confidence:.2f})" if item.certainty else ""
     click.echo(plain.visible_line(f"{place}{said}{when}{where}{sure}: {item.why}"))
@@ -171,13 +171,25 @@ class _Session:
     def go(self, items: Iterable[Item], count: int) -> None:
         """Show one item after the other until there are none or the person stops."""
         click.echo(f"{_KEYS}\n")
-        for number, item in enumerate(items, 1):
+        for number, each in enumerate(items, 1):
+            item = self._by_now(each)
+            if item is None:
+                continue
             _draw(item, f"{number} of {count} · ")
             if not self._decided(item):
                 break
             click.echo("")
         said = ", ".join(f"{count} {what}" for what, count in self.done.items()) or "nothing decided"
         click.echo(f"{said}. What you skipped stays.")
+
+    def _by_now(self, item: Item) -> Item | None:
+        """The item with what was decided before it: a rule that it resembles; None: it is decided elsewhere."""
+        if not self.done:
+            return item
+        try:
+            return self._fresh().named(item.id)
+        except ItemNotFound:
+            return None
 
     def _decided(self, item: Item) -> bool:
         """Let the person decide one item; False: they want to stop."""
