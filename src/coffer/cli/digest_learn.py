@@ -129,6 +129,10 @@ def _draw(learned: Learned, looked_at: int, *, dry_run: bool, turns: bool) -> No
             f"{count} {label.lower().replace('_', ' ')}" for label, count in labels.most_common()
         )
         click.echo(f"They are: {said}.")
+    elif looked_at and not learned.problems:
+        click.echo(
+            "Coffer looked at all that you said in them before: coffer digest show, coffer digest inbox."
+        )
     verb = "would be counted" if dry_run else "counted"
     click.echo(f"{states['counted']} {verb} for a rule, {states['noticed']} for the inbox.")
     for turn in map(clean, learned.turns if turns else ()):

@@ -52,7 +52,7 @@ def command() -> None:
     """
 
 
-@command.command("install")
+@command.command("install", short_help="Put the entries in: shows them first, and asks.")
 @_AGENT
 @_DRY
 @_YES
@@ -67,7 +67,7 @@ def install_command(
     mcp: bool,
     as_machine: bool,
 ) -> None:
-    """Show the entries for AGENT (claude, codex, or all that are here), then write them."""
+    """Put the entries in for one agent, or for all that are here: shows them first, and asks."""
     run = _Run(World.now(), yes=yes, dry_run=dry_run, as_machine=as_machine)
     for name in run.chosen(agent):
         version = claude_version(run.world.environment) if name == "claude" else None
@@ -83,7 +83,7 @@ def install_command(
     run.finish()
 
 
-@command.command("uninstall")
+@command.command("uninstall", short_help="Take the entries out again, and nothing else.")
 @_AGENT
 @_DRY
 @_YES
@@ -109,7 +109,7 @@ def _remove_server(run: _Run, agent: str) -> None:
     close_open(ADDED, mcp_entries.servers_file(agent, run.world.environment), run.home)
 
 
-@command.command("status")
+@command.command("status", short_help="Say whether the entries are there and trusted.")
 @_AGENT
 @_JSON
 def status_command(agent: str, as_machine: bool) -> None:

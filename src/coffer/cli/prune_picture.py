@@ -63,7 +63,7 @@ def _strategies(screen: Console, proposal: Proposal) -> None:
             plain.tokens(share.tokens) if share.tokens else "–",
             plain.size(share.size),
             str(share.actions),
-            cell(share.what, max(16, screen.width - 56)),
+            cell(share.what, max(16, screen.width - 50)),
         )
     screen.print(rows)
     for name, why in proposal.plan.left_out.items():

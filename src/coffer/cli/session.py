@@ -55,9 +55,9 @@ def complete_sessions(
 
 def session_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """The SESSION argument, with completion; without one, `current`."""
-    return click.argument("session", metavar="SESSION", default="current", shell_complete=complete_sessions)(
-        command
-    )
+    return click.argument(
+        "session", metavar="[SESSION]", default="current", shell_complete=complete_sessions
+    )(command)
 
 
 @contextmanager
