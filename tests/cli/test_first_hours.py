@@ -88,3 +88,16 @@ def test_short_help_is_whole(bare: Machine) -> None:
     for group in (("hooks",), ("digest",), ("digest", "inbox"), ("daemon",)):
         assert "..." not in bare.run(*group, "--help").out.partition("Commands:")[2]
     assert "[SESSION]" in bare.run("show", "--help").out
+
+
+def test_a_line_that_is_no_rule_is_told(bare: Machine) -> None:
+    assert bare.alone("digest", "add", RULE, "--global", "--yes").code == 0
+    path = bare.home / ".cozempic" / "behavioral-digest.md"
+    assert json.loads(bare.alone("digest", "check", str(path), "--json").out)["loose"] == []
+    kept = path.read_text()
+    path.write_text(kept + "\n<!-- a note\n- of two lines -->\n\n- never use var\n")
+    line = len(path.read_text().splitlines())
+    for words in (("check", str(path)), ("show",)):
+        said = bare.alone("digest", *words)
+        assert said.code == 0
+        assert f"line {line}: not part of a rule, so never delivered" in said.out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,6 +49,16 @@ class Counter:
         user = Path(world.environment.get("HOME") or Path.home())
         shelf = Shelf(home, user, settings.digest, datetime.now(UTC))
         return cls(world, home, settings, Desk(shelf, shelf.project(str(world.folder))))
+
+
+def loose(lines: Sequence[int]) -> str:
+    """What is said of lines in a digest that belong to no rule."""
+    shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
+    one = len(lines) == 1
+    return (
+        f"{'line' if one else 'lines'} {shown}: not part of a rule, so never delivered; "
+        f"`coffer digest add` makes {'it one' if one else 'rules of them'}"
+    )
 
 
 def on_terminal() -> bool:

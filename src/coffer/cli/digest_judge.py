@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from coffer.cli import plain
+from coffer.cli.counter import loose
 from coffer.work.digest import check, judge, relate, tools_of
 from coffer.work.lines import read_objects
 
@@ -90,6 +91,8 @@ def check_command(file: Path, as_machine: bool) -> None:
             click.echo(
                 plain.visible(f"line {item['line']}: rule {item['rule']} is not delivered: {item['reason']}")
             )
+        if found["loose"]:
+            click.echo(loose(found["loose"]))
     if found["refused"]:
         sys.exit(_REFUSED)
 

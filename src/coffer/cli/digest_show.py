@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from coffer.cli import plain
-from coffer.cli.counter import Counter, json_option, rule_argument
+from coffer.cli.counter import Counter, json_option, loose, rule_argument
 from coffer.work.rule_list import listing
 from coffer.work.rule_list import why as reasons
 
@@ -104,6 +104,8 @@ def _draw_digest(one: dict[str, Any], cap: int, *, everything: bool) -> None:
             click.echo(
                 "  untrusted: written by somebody else or by hand, and not delivered before `coffer trust`"
             )
+    if one["loose"]:
+        click.echo(f"  {loose(one['loose'])}")
     for each in one["refused"]:
         click.echo(
             plain.visible(f"  line {each['line']}: rule {each['rule']} is not delivered: {each['reason']}")

@@ -83,6 +83,20 @@ class Digest:
         return Rules(tuple(segment.rule for segment in self.segments if segment.rule), self.numbers)
 
     @property
+    def loose(self) -> tuple[int, ...]:
+        """The numbers of lines that stand among the rules and belong to none: nobody is given what they say."""
+        what = kinds([line for segment in self.segments for line in segment.lines])
+        refused = {one.line for one in self.refused}
+        found, place, among = [], 0, False
+        for segment in self.segments:
+            among = among if not segment.heading else segment.section is not None
+            if among and not (segment.heading or segment.rule or place + 1 in refused):
+                lines = range(place, place + len(segment.lines))
+                found += [at + 1 for at in lines if what[at] in ("text", "rule")]
+            place += len(segment.lines)
+        return tuple(found)
+
+    @property
     def default_persistence(self) -> Persistence:
         """What a rule is that doesn't say: a file of ours without a project is the person's own."""
         return "session" if self.project or not self._ours() else "persistent"

@@ -49,6 +49,8 @@ def relate(a: str, b: str) -> dict[str, str]:
 def check(path: Path) -> dict[str, Any]:
     """What stands in a digest file: path, rules (how many by state), refused [{line, rule, reason}].
 
+    loose: the numbers of lines that belong to no rule.
+
     Raises DigestBroken with the line, TranscriptMissing, TranscriptUnreadable. Nothing is written.
     """
     with reading(path):
@@ -65,4 +67,5 @@ def check(path: Path) -> dict[str, Any]:
         "path": str(path),
         "rules": dict(Counter(rule.state for rule in digest.rules.all)),
         "refused": [{"line": r.line, "rule": r.rule, "reason": r.reason} for r in digest.refused],
+        "loose": list(digest.loose),
     }

@@ -17,11 +17,12 @@ from coffer.work.draft import KIND, Draft
 
 
 def listing(desk: Desk) -> dict[str, Any]:
-    """{project, digests: [{where, path, exists, rules, refused, problem}]}; rules as `rule_row` gives them."""
+    """{project, digests: [{where, path, exists, rules, refused, loose, problem}]}; rules as `rule_row` gives them."""
     found = []
     for where, name in _shelves(desk):
         path = desk.shelf.path(name)
         one: dict[str, Any] = {"where": where, "path": str(path), "exists": False, "rules": [], "refused": []}
+        one["loose"] = []
         try:
             draft = desk.shelf.of(name)
         except CofferError as error:
@@ -32,6 +33,7 @@ def listing(desk: Desk) -> dict[str, Any]:
         one["refused"] = [
             {"line": each.line, "rule": each.rule, "reason": each.reason} for each in draft.digest.refused
         ]
+        one["loose"] = list(draft.digest.loose)
         found.append(one)
     return {"project": desk.project, "digests": found}
 
