@@ -104,7 +104,7 @@ def _again(base: Verdict, draft: Worded, said: str, rules: Rules) -> Verdict | N
         return None
     same = ""
     if draft.safe:
-        same, against = _relations(draft.text, rules)
+        same, against = relations(draft.text, rules)
         if against:
             return None
     same = same or repeated(said, _standing(rules))
@@ -123,7 +123,7 @@ def _again(base: Verdict, draft: Worded, said: str, rules: Rules) -> Verdict | N
 def _ordered(base: Verdict, worded: Worded, words: str, rules: Rules) -> Verdict:
     if not worded.safe:
         return _noticed(base, worded, words, rules, f"ordered, but {worded.why}")
-    same, against = _relations(worded.text, rules)
+    same, against = relations(worded.text, rules)
     return replace(
         base,
         kind="ordered",
@@ -141,7 +141,7 @@ def _certain(base: Verdict, worded: Worded, said: str, rules: Rules) -> Verdict:
         if same:
             return replace(base, kind="corrected", rule=same, worded=worded)
         return _noticed(base, worded, said, rules, f"{base.why}; {worded.why}")
-    same, against = _relations(worded.text, rules)
+    same, against = relations(worded.text, rules)
     if same:
         return replace(base, kind="corrected", rule=same, worded=worded)
     return replace(
@@ -164,7 +164,7 @@ def _draft(turn: str, before: str, tools: Sequence[str], judged: Judged) -> Word
     return word(turn, before, tools, replace(judged, label="EXPLICIT_CORRECTION"))
 
 
-def _relations(text: str, rules: Rules) -> tuple[str, tuple[str, ...]]:
+def relations(text: str, rules: Rules) -> tuple[str, tuple[str, ...]]:
     """The rule that says the same, active before pending before archived, and those that say the opposite."""
     same: list[Rule] = []
     against: list[str] = []

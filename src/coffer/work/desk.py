@@ -23,7 +23,7 @@ from coffer.core.events import (
 from coffer.core.order import order_wording
 from coffer.core.redact import redact
 from coffer.core.rule import Evidence, Persistence, Rule, Wording, is_hard, title_of
-from coffer.core.similar import compare
+from coffer.core.verdict import relations
 from coffer.core.wording import TRIGGERS
 from coffer.store.db import Receipt
 from coffer.work.draft import Draft
@@ -93,7 +93,7 @@ class Desk:
         draft = self.target(where)
         wording, notes = ordered_wording(text, beside)
         persistence: Persistence = "session" if draft.project else "persistent"
-        same, against = _relations(wording.text, draft.rules.all)
+        same, against = relations(wording.text, draft.rules)
         asked = hard or is_hard(text)
         event = Ordered(same, None if same else wording, asked, evidence, persistence)
         draft.step(event)
@@ -205,15 +205,6 @@ def _consequences(draft: Draft, *names: str) -> list[str]:
                 f"{change.rule} made room: {change.why}. It is {change.after and change.after.state} now."
             )
     return said
-
-
-def _relations(text: str, rules: Sequence[Rule]) -> tuple[str, list[str]]:
-    """The id of a rule that says the same, and those that say the opposite."""
-    labels = [(rule, compare(text, rule.text).label) for rule in rules]
-    same = [rule for rule, label in labels if label == "DUPLICATE"]
-    same.sort(key=lambda rule: ("active", "pending", "archived").index(rule.state))
-    against = [rule.id for rule, label in labels if label == "CONTRADICTORY" and rule.state != "archived"]
-    return (same[0].id if same else ""), against
 
 
 def checked(text: str) -> str:
