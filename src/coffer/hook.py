@@ -54,6 +54,8 @@ INHERITED = (
     b"CODEX_HOME",
 )
 """Variables that a daemon inherits, besides LC_*; what else a session has (keys, proxies) is not the daemon's."""
+FOLDERS = (b"CLAUDE_CONFIG_DIR", b"CODEX_HOME")
+"""Variables that the spool keeps: they say where the session's transcript lies, and the daemon may have others."""
 ANSWERED = ("SessionStart", "SubagentStart")
 """Events that are answered from a file."""
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -85,7 +87,9 @@ def main() -> None:
         return
     key, answer = kept(agent, event, folder, said)
     if answer and say(answer):
-        note(f"{agent} {event} {key}\n".encode() + quoted(folder) + b"\n" + (said or b""))
+        words = [f"{agent} {event} {key}".encode()]
+        words += [name + b"=" + quoted(posix.environ[name]) for name in FOLDERS if posix.environ.get(name)]
+        note(b" ".join(words) + b"\n" + quoted(folder) + b"\n" + (said or b""))
     if not lives:
         start_daemon(home)
 

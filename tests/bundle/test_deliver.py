@@ -464,6 +464,24 @@ def test_states_at_the_end_of_a_session(desk: Desk) -> None:
     assert desk.states(ended=True)[1:] == ["unverifiable"]  # nothing was asked since
 
 
+def test_a_spooled_answer_is_of_the_folders_that_its_session_had(desk: Desk) -> None:
+    """Codex may have a CODEX_HOME that the daemon was not started with: its transcript is one all the same."""
+    publish_all(desk.home, desk.world.environment, [])
+    [row] = published(desk.home)
+    elsewhere = desk.house / "other"
+    path = elsewhere / "sessions/2026/11/30" / f"rollout-2026-11-30T12-00-00-{THREAD}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    said = json.dumps({"session_id": THREAD, "transcript_path": str(path), "source": "startup"})
+    for told, state in ((f" CODEX_HOME={elsewhere}", "sent"), ("", "unverifiable")):
+        raw = f"codex SessionStart {row.key}{told}\n{desk.house / 'work'}\n{said}".encode()
+        entry = spool_entry("12-34", raw)
+        assert entry is not None
+        found = delivery_of(entry, desk.world)
+        assert found is not None
+        assert found.state == state
+
+
 def sent_without_us(desk: Desk, source: str, text: str) -> None:
     """What the spool tells of a hook that was answered from the file."""
     made = Delivery(

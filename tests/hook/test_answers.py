@@ -256,6 +256,16 @@ def test_what_was_answered_from_a_file_is_left_for_the_daemon(rig: Rig) -> None:
     assert rig.spooled() == []
 
 
+def test_the_spool_keeps_where_the_sessions_files_lie(rig: Rig) -> None:
+    """The daemon that takes it in may have been started by an agent with other folders, or by none."""
+    rig.publish()
+    folders = {"CODEX_HOME": "/a b/c=d\nü", "CLAUDE_CONFIG_DIR": "/x", "COFFER_RUN": "1"}
+    rig.run("codex", "SessionStart", extra=folders)
+    (entry,) = take_spool(rig.home)
+    assert entry.environment == (("CLAUDE_CONFIG_DIR", "/x"), ("CODEX_HOME", "/a b/c=d\nü"))
+    assert entry.stdin == STARTUP
+
+
 @pytest.mark.parametrize(
     "damage", ["no spool", "no index", "no folder", "not a file", "huge", "empty", "pipe"]
 )

@@ -38,6 +38,7 @@ class SpoolEntry:
 
     name: the file's. at: nanoseconds since 1970. pid: the hook's. key: the bundle folder that was answered
     from. cwd: empty where the folder was deleted. stdin: what the agent said; empty where it was too long.
+    environment: of the session, what says where its transcript lies.
     """
 
     name: str
@@ -48,6 +49,7 @@ class SpoolEntry:
     key: str
     cwd: str
     stdin: bytes
+    environment: tuple[tuple[str, str], ...] = ()
 
 
 def is_word(text: str) -> bool:
@@ -108,7 +110,19 @@ def spool_entry(name: str, raw: bytes) -> SpoolEntry | None:
     head, _, rest = raw.partition(b"\n")
     cwd, gap, stdin = rest.partition(b"\n")
     words = head.decode("ascii", "replace").split(" ")
-    if named is None or not gap or len(words) != 3 or not all(map(is_word, words)):
+    told = [word.partition("=") for word in words[3:]]
+    if (
+        named is None
+        or not gap
+        or len(words) < 3
+        or not all(map(is_word, [*words[:3], *(t[0] for t in told)]))
+    ):
         return None
-    folder = _ESCAPED.sub(lambda found: bytes([int(found[1], 16)]), cwd).decode("utf-8", "surrogateescape")
-    return SpoolEntry(name, int(named[1]), int(named[2]), words[0], words[1], words[2], folder, stdin)
+    environment = tuple((variable, _plain(value.encode())) for variable, _, value in told)
+    agent, event, key = words[:3]
+    return SpoolEntry(name, int(named[1]), int(named[2]), agent, event, key, _plain(cwd), stdin, environment)
+
+
+def _plain(quoted: bytes) -> str:
+    """A percent-encoded value as it was."""
+    return _ESCAPED.sub(lambda found: bytes([int(found[1], 16)]), quoted).decode("utf-8", "surrogateescape")

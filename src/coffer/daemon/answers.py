@@ -27,7 +27,7 @@ from coffer.work.bundle_files import drop_spooled, read_spool
 from coffer.work.bundles import session_context
 from coffer.work.deliver import EVENTS, REHEARSAL, Asked, World, answer, asked_of
 from coffer.work.held import QUICK, child_file
-from coffer.work.spooled import delivery_of
+from coffer.work.spooled import asked_in, delivery_of
 from coffer.work.ticket_line import ticket_line
 
 _LOG = logging.getLogger("coffer.daemon")
@@ -144,20 +144,25 @@ class Answers:
             self._thread, session_context, agent, folder, self._home, self.world.environment
         )
 
-    async def spooled(self) -> list[Delivery]:
-        """Take in what hooks answered without us; what was new. Raises StoreFailed: then it stays in the spool."""
+    async def spooled(self) -> list[tuple[Delivery, Mapping[str, str]]]:
+        """Take in what hooks answered without us: what was new, with its session's environment.
+
+        Raises StoreFailed: then it stays in the spool.
+        """
         return await in_thread(self._thread, self._spooled)
 
-    def _spooled(self) -> list[Delivery]:
+    def _spooled(self) -> list[tuple[Delivery, Mapping[str, str]]]:
         entries = read_spool(self._home)
-        found = [one for entry in entries if (one := delivery_of(entry, self.world)) is not None]
-        new = save_new(
-            self._home, found
-        )  # an entry that was saved and not dropped, by a kill in between, is known
+        found = [(one, entry) for entry in entries if (one := delivery_of(entry, self.world)) is not None]
+        # an entry that was saved and not dropped, by a kill in between, is known
+        new = save_new(self._home, [one for one, _ in found])
         drop_spooled(self._home, entries)
         for one in new:
             self.world.add(one)
-        return new
+        if new:
+            _LOG.info("%d answers of hooks without us were taken in", len(new))
+        known = {one.id for one in new}
+        return [(one, asked_in(entry, self.world).environment) for one, entry in found if one.id in known]
 
     async def note(self, changed: list[Delivery]) -> None:
         """Remember what became of deliveries."""

@@ -82,11 +82,8 @@ class Loop:
 
     async def ended(self, agent: str, session: str) -> bool:
         """A session is over."""
-        mine = [
-            one
-            for one in self.sessions.values()
-            if one.agent == agent and session in (one.session, one.path.stem)
-        ]
+        known = self.sessions.values()
+        mine = [one for one in known if one.agent == agent and session in (one.session, one.path.stem)]
         for one in mine:
             self._end(one.path, one.environment)
         return bool(mine)
@@ -100,9 +97,7 @@ class Loop:
             self._settle_in(asked.folder)
         if event == "SessionStart":
             self._take(asked.places, asked.environment)
-        if asked.places not in self._places:
-            self._places[asked.places] = dict(asked.environment)
-            self.watch.below(self._places)
+        self._know(asked.environment)
         if asked.transcript is None or event not in AFTER_EVENT:
             return
         session = self._session(asked.agent, asked.transcript, asked.environment)
@@ -114,6 +109,13 @@ class Loop:
         for delay in AFTER_EVENT[event]:
             settled = event == "Stop" and delay == AFTER_EVENT[event][-1]
             self._later(delay, asked.transcript, Look(settled=settled))
+
+    def _know(self, environment: Mapping[str, str]) -> None:
+        """Sessions with this environment keep their files in folders that are followed from now on."""
+        places = Places.of(environment)
+        if places not in self._places:
+            self._places[places] = dict(environment)
+            self.watch.below(self._places)
 
     def _end(self, path: Path, environment: Mapping[str, str]) -> None:
         """What is new in it is learned, also what no line of it gave a reason for."""
@@ -342,14 +344,15 @@ class Loop:
                 await asyncio.sleep(RETRY_SECONDS)
                 self._spool.set()
                 continue
-            if taken:
-                _LOG.info("%d answers of hooks without us were taken in", len(taken))
-            for one in taken:
-                self._open(one, Places.of(self._environment))
+            for one, environment in taken:
+                self._know(environment)
+                self._open(one, Places.of(environment))
                 if one.project:
                     self._settle_in(Path(one.project))
                 if one.transcript:
                     self._look(Path(one.transcript))
+            if taken:
+                self._soon(self._unheld())  # of sessions that are over nothing else will tell
 
     async def _rescanning(self) -> None:
         """Look at everything once in a while: the guarantee where events and watches are not."""

@@ -13,7 +13,7 @@ from coffer.core.block import held_in
 from coffer.core.bundle_files import SpoolEntry, file_name
 from coffer.store.deliveries import Delivery, stamp
 from coffer.work.bundle_files import bundles
-from coffer.work.deliver import REHEARSAL, World, asked_of
+from coffer.work.deliver import REHEARSAL, Asked, World, asked_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LARGEST = 65_536
@@ -28,8 +28,7 @@ def delivery_of(entry: SpoolEntry, world: World) -> Delivery | None:
     text = _answered(entry, world)
     if not text:
         return None
-    headers = {"X-Coffer-Cwd": quote(entry.cwd, errors="surrogateescape")}
-    asked = asked_of(entry.agent, entry.event, _said(entry.stdin), headers, world.environment)
+    asked = asked_in(entry, world)
     if asked.session == REHEARSAL:
         return None
     made = world.bundles.of(asked.folder, asked.environment)
@@ -48,6 +47,13 @@ def delivery_of(entry: SpoolEntry, world: World) -> Delivery | None:
         state="sent" if asked.transcript is not None else "unverifiable",
         id=hashlib.sha256(entry.name.encode()).hexdigest()[:16],
     )
+
+
+def asked_in(entry: SpoolEntry, world: World) -> Asked:
+    """What a hook without the daemon was asked; the session's own folders before the daemon's."""
+    told = {"Cwd": entry.cwd, **{f"Env-{name}": value for name, value in entry.environment}}
+    headers = {f"X-Coffer-{name}": quote(value, errors="surrogateescape") for name, value in told.items()}
+    return asked_of(entry.agent, entry.event, _said(entry.stdin), headers, world.environment)
 
 
 def _answered(entry: SpoolEntry, world: World) -> str:
