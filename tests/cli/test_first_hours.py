@@ -101,3 +101,12 @@ def test_a_line_that_is_no_rule_is_told(bare: Machine) -> None:
         said = bare.alone("digest", *words)
         assert said.code == 0
         assert f"line {line}: not part of a rule, so never delivered" in said.out
+
+
+def test_what_a_purge_takes_with_it_is_said_before_and_after(tmp_path: Path) -> None:
+    with place(tmp_path) as here:
+        assert "your trust in your digests' rules" in here.machine.alone("down", "--purge", "--dry-run").out
+        assert here.machine.alone("down", "--purge", "--yes").code == 0
+        said = here.machine.alone("up", "--yes").out
+        assert "1 rule is not delivered: nobody trusted it" in said
+        assert "A first rule" not in said

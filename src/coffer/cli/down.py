@@ -115,6 +115,8 @@ class _Down:
         if self.purge:
             kept = [name for name in KEPT if (home.root / name).exists()]
             picture.line("for good", f"{', '.join(kept)} in {home.root}" if kept else "nothing is kept")
+            if kept:
+                picture.line("", "your trust in your digests' rules goes with it: `coffer trust` asks anew")
 
     def act(self) -> None:
         """Do it: the entries first, then what could start the daemon again, then the daemon, then its files."""

@@ -17,6 +17,7 @@ from coffer.cli.hooks_picture import say
 from coffer.cli.session import World
 from coffer.cli.version import version
 from coffer.core.bundle import Bundle
+from coffer.core.effective import UNTRUSTED
 from coffer.daemon import life
 from coffer.errors import CofferError
 from coffer.store.home import Home
@@ -225,7 +226,14 @@ class _Up:
         good = [picture.show_delivery(titles[name], ran, self.bundle) for name, ran in self.ran.items()]
         if self.bundle.text:
             picture.show_context(self.bundle.text)
-        else:
+        kept = sum(out.reason == UNTRUSTED for out in self.bundle.left_out)
+        if kept:
+            one = kept == 1
+            click.echo(
+                f"\n{kept} rule{' is' if one else 's are'} not delivered: nobody trusted {'it' if one else 'them'} "
+                "on this machine. `coffer trust` shows what and asks you."
+            )
+        elif not self.bundle.text:
             click.echo(f"\n{_NO_RULES}")
         if not self.acted and not self.problems and all(good):
             click.echo("\nEverything stands. Nothing was changed.")
