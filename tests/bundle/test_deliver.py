@@ -513,6 +513,18 @@ def test_of_equal_texts_that_are_judged_late_each_has_its_own(desk: Desk) -> Non
     assert desk.states(settled=True) == ["confirmed", "held", "confirmed"]
 
 
+def test_a_text_that_confirmed_one_delivery_confirms_no_other(desk: Desk) -> None:
+    """A new daemon reads the file anew, and a resume within two seconds would take the text of the start."""
+    lines, text = Lines(desk), desk.start("startup")
+    desk.write(lines.hook(text), *lines.turn())
+    assert desk.states() == ["confirmed"]
+    desk.later(1)
+    sent_without_us(desk, "resume", text)
+    desk.later(1)
+    desk.write(*lines.turn())
+    assert desk.states(settled=True) == ["confirmed", "held"]
+
+
 def test_a_fork_without_a_daemon_holds_what_its_parent_does(desk: Desk) -> None:
     """It names its parent's transcript, which may never grow again."""
     lines, text = Lines(desk), desk.start("startup")

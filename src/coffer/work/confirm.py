@@ -64,12 +64,13 @@ def confirm(  # noqa: PLR0913  (the last three have a default)
     settled: the turn is over (Stop), so an answer that is written says all. ended: the session is over, so nothing
     more will be written. Without a database, or with nothing open, nothing is read.
     """
-    open_ones = _open(home, str(transcript), child)
+    all_ones = _sent_into(home, str(transcript), child)
+    open_ones = [one for one in all_ones if one.state in _OPEN]
     if not open_ones:
         return progress or Progress(), []
     path = child_file(agent, transcript, child)
     seen, now_at, exists = _seen(agent, path, progress or Progress())
-    changed = [one for one in _judged(open_ones, seen) if one.state == "confirmed"]
+    changed = [one for one in _judged(open_ones, _unclaimed(seen, all_ones)) if one.state == "confirmed"]
     left = [one for one in open_ones if one.id not in {other.id for other in changed}]
     if left and not exists:
         changed += [replace(one, state="unverifiable") for one in left if ended and one.state == "sent"]
@@ -105,13 +106,11 @@ def confirm_all(home: Home, places: Places, since: datetime | None = None) -> li
     return changed
 
 
-def _open(home: Home, transcript: str, child: str) -> list[Delivery]:
+def _sent_into(home: Home, transcript: str, child: str) -> list[Delivery]:
     if not home.database.exists():
         return []
     with database(home, write=False) as connection:
-        return [
-            one for one in of_transcript(connection, transcript, child) if one.state in _OPEN and one.text
-        ]
+        return [one for one in of_transcript(connection, transcript, child) if one.text]
 
 
 def _seen(agent: str, path: Path, progress: Progress) -> tuple[list[Seen], Progress, bool]:
@@ -131,6 +130,17 @@ def _seen(agent: str, path: Path, progress: Progress) -> tuple[list[Seen], Progr
             for text in DELIVERED[agent](record, line)
         ]
         return seen, Progress(file, lines.end), True
+
+
+def _unclaimed(seen: Iterable[Seen], deliveries: Iterable[Delivery]) -> list[Seen]:
+    """Without what confirmed another delivery before: a daemon that has just started reads from the beginning."""
+    left = list(seen)
+    for one in deliveries:
+        if one.state == "confirmed":
+            own = next((at for at in left if at.stamp == one.seen and one.text in at.text), None)
+            if own is not None:
+                left.remove(own)
+    return left
 
 
 def _judged(deliveries: Iterable[Delivery], seen: Iterable[Seen]) -> list[Delivery]:
