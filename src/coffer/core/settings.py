@@ -8,6 +8,7 @@ still works. A key that looks like a secret is never repeated in a sentence.
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from coffer.core.events import Settings as Digest
 from coffer.core.plan import Form
 from coffer.core.redact import redact
 from coffer.core.rule import Weights
+from coffer.core.tiers import TIERS, Tier, tiers_at
 
 Provider = Literal["none", "anthropic", "openai"]
 """Who answers: nobody, the Anthropic API, or any server with OpenAI's chat completions."""
@@ -69,6 +71,19 @@ class Learn:
     ask: bool = True
 
 
+Write = Literal["never", "idle"]
+"""When the guard may write by itself where it can't reload: never, or at an idle safe point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What the guard does by itself. tiers: from the lowest to the highest. nudge: a line at the next prompt."""
+
+    tiers: tuple[Tier, ...] = TIERS
+    write: Write = "never"
+    nudge: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class Http:
     """tcp: whether the daemon also listens on a port of this machine's own address, with a token."""
@@ -86,6 +101,7 @@ class Settings:
     prune: Prune = field(default_factory=Prune)
     learn: Learn = field(default_factory=Learn)
     http: Http = field(default_factory=Http)
+    guard: Guard = field(default_factory=Guard)
 
 
 class SettingsWrong(ValueError):
@@ -106,6 +122,7 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
         prune=_prune(tables.table("prune")),
         learn=Learn(**_switches(tables.table("learn"), auto=True, ask=True)),
         http=Http(**_switches(tables.table("http"), tcp=False)),
+        guard=_guard(tables.table("guard"), told),
     )
     tables.done()
     if told.problems:
@@ -249,6 +266,29 @@ def _prune(table: _Table) -> Prune:
     form = table.text("tail", re.compile("attachment|user"), '"attachment" or "user"') or Prune().tail
     table.done()
     return Prune(cast("Form", form))
+
+
+# --- the table `guard`
+
+
+def _guard(table: _Table, told: _Told) -> Guard:
+    shares = table.table("tiers")
+    keys = {each.name: each.name.replace(" ", "_") for each in TIERS}
+    found: dict[str, float] = {
+        each.name: shares.number(keys[each.name], each.share, 1, 100) for each in TIERS
+    }
+    shares.done()
+    tiers = tiers_at(found)
+    for lower, higher in itertools.pairwise(tiers):
+        if lower.share >= higher.share:
+            told.problems.append(
+                f"`guard.tiers.{keys[lower.name]}` ({lower.share:g}) must be lower than "
+                f"`guard.tiers.{keys[higher.name]}` ({higher.share:g})."
+            )
+    write = table.text("write", re.compile("never|idle"), '"never" or "idle"') or Guard().write
+    nudge = table.switch("nudge", default=True)
+    table.done()
+    return Guard(tiers, cast("Write", write), nudge)
 
 
 # --- the tables `learn` and `http`
