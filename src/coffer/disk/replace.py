@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from filelock import FileLock, Timeout
+
 from coffer.disk.files import Source
 from coffer.disk.sync import sync_file, sync_folder
 from coffer.errors import Busy, FileMoved, LateLinesKept, WriteFailed
@@ -76,8 +78,6 @@ class Ticket:
 @contextmanager
 def locked(folder: Path, path: Path) -> Iterator[None]:
     """Hold the lock of a transcript. Raises Busy where another process holds it, WriteFailed."""
-    from filelock import FileLock, Timeout  # noqa: PLC0415  (70 ms, with asyncio, that who only looks does not need)
-
     name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
     lock = FileLock(folder / f"{name}.lock", mode=0o600)
     with refusals(folder):

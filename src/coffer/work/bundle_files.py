@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from coffer.core.bundle_files import (
     Files,
     Row,
@@ -49,8 +51,6 @@ def publish(home: Home, entries: Mapping[str, Files]) -> list[str]:
     """
     listed = {root: files for root, files in entries.items() if can_be_listed(root)}
     rows = [Row(key_of(files), root) for root, files in listed.items()]
-    from filelock import FileLock, Timeout  # noqa: PLC0415  (70 ms that only who publishes needs)
-
     folder = bundles(home)
     try:
         home.make(folder)
