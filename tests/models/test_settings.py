@@ -210,7 +210,7 @@ def test_this_machine(address: str) -> None:
         ("[modle]\nprovider = 3", "modle", "model"),
         ("[model]\nmodel_name = 'x'", "model.model_name", "model.model"),
         ("[digest.weights.label]\nNon = 1", "digest.weights.label.Non", "digest.weights.label.NONE"),
-        ("[later]\nwrite = 'idle'", "later", ""),
+        ("[zzz]\nwrite = 'idle'", "zzz", ""),
     ],
 )
 def test_an_unknown_key_is_a_warning(text: str, unknown: str, near: str) -> None:
