@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from coffer.core.chain import seconds
 from coffer.core.dialect import SYNTHETIC
 from coffer.core.record import Boundary, Record, Usage, Window
 
@@ -38,6 +39,15 @@ class WindowMeasure(Struct, frozen=True):
 
     tokens: int
     source: str
+
+
+class Reported(Struct, frozen=True):
+    """What a client said of its window. window: tokens, 0 where only the model's name says it. time: Unix seconds."""
+
+    model: str
+    window: int
+    source: str
+    time: float
 
 
 def answers(branch: Iterable[Record]) -> list[Record]:
@@ -101,6 +111,30 @@ def window_of(
     if model in MODEL_WINDOWS:
         return WindowMeasure(*MODEL_WINDOWS[model])
     return WindowMeasure(DEFAULT_WINDOW, "default")
+
+
+MILLION = "[1m]"
+"""In a model's name where its window is a million (facts/claude-code §5); never in a transcript's."""
+
+
+def reported_window(reported: Reported, branch: Iterable[Record]) -> WindowMeasure | None:
+    """The window that a client reported; None where it does not hold any more (DESIGN section 6).
+
+    It expires when another model answered since, and a context that is larger than it shows that it was wrong.
+    """
+    counted = answers(branch)
+    last = counted[-1] if counted else None
+    name = reported.model.removesuffix(MILLION)
+    tokens = reported.window
+    if not tokens:
+        tokens = LONG_WINDOW if name != reported.model else MODEL_WINDOWS.get(name, (DEFAULT_WINDOW, ""))[0]
+    if last is not None and last.model != name:
+        answered = seconds(last.time)
+        if answered is None or answered >= reported.time:
+            return None
+    if last is not None and last.usage is not None and last.model == name and last.usage.context > tokens:
+        return None
+    return WindowMeasure(tokens, reported.source)
 
 
 def overridden(environment: Mapping[str, str]) -> WindowMeasure | None:

@@ -29,6 +29,7 @@ from coffer.work.deliver import EVENTS, REHEARSAL, Asked, World, answer, asked_o
 from coffer.work.held import QUICK, child_file
 from coffer.work.spooled import asked_in, delivery_of
 from coffer.work.ticket_line import ticket_line
+from coffer.work.window import STATUSLINE, hear
 
 _LOG = logging.getLogger("coffer.daemon")
 LARGE = 1 << 20
@@ -99,17 +100,21 @@ class Answers:
     ) -> tuple[Mapping[str, Any], Asked]:
         said = said_of(body)
         asked = asked_of(agent, event, said, headers, self.world.environment)
-        if asked.session != REHEARSAL:  # a hook that Coffer tries would hide that no agent ever did
+        if event == STATUSLINE:  # no hook of the client's: it must not look as if one had fired
+            self._events.submit(self._keep, event, said, time.time(), asked)
+        elif asked.session != REHEARSAL:  # a hook that Coffer tries would hide that no agent ever did
             with suppress(OSError):  # it only tells a person when
                 note_fired(self._home, agent)
             if agent == CLAUDE.name:
-                self._events.submit(self._keep, event, said, time.time())
+                self._events.submit(self._keep, event, said, time.time(), asked)
         return said, asked
 
-    def _keep(self, event: str, said: Mapping[str, Any], now: float) -> None:
+    def _keep(self, event: str, said: Mapping[str, Any], now: float, asked: Asked) -> None:
         """Keep an event for the gate, in the order of their coming. One that can't be kept blocks; it tells so."""
         try:
-            keep(self._home, event, said, now)
+            if event != STATUSLINE:
+                keep(self._home, event, said, now)
+            hear(self._home, event, said, asked.places, now)
         except (CofferError, OSError) as error:
             _LOG.warning("a hook event can't be kept for the guard: %s", error)
 

@@ -80,7 +80,7 @@ def drop_old(home: Home, before: float) -> int:
     folder = home.root / FOLDER
     gone = 0
     with refusals(folder):
-        for path in folder.glob("*.jsonl") if folder.is_dir() else ():
+        for path in folder.glob("*.json*") if folder.is_dir() else ():
             if path.stat().st_mtime < before:
                 path.unlink(missing_ok=True)
                 gone += 1

@@ -19,6 +19,7 @@ from coffer.core.usage import Measure, WindowMeasure
 from coffer.core.view import View
 from coffer.work.last_prune import last_prune
 from coffer.work.read import Opened
+from coffer.work.window import window
 
 _TITLE_LENGTH = 120
 _TITLE_ORDER = ("custom-title", "ai-title", "summary")
@@ -85,7 +86,7 @@ def inspect(
         session.source.size - session.source.own,
         max((part.turn for part in parts), default=0),
         measure,
-        agent.window(transcript, view, environment),
+        window(session, view, environment),
         composition,
         shares(transcript, view),
         [(part, tokens, _about(session, part)) for part, tokens in composition.top(top)],
