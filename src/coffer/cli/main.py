@@ -38,6 +38,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("coffer.cli.run", "Run an agent so that its session can be reloaded in place."),
     "reload": ("coffer.cli.reload", "Reload a session that runs under `coffer run`, or say why not now."),
     "guard": ("coffer.cli.guard", "Whether a live session may be touched now, and what is in flight if not."),
+    "statusline": (
+        "coffer.cli.statusline",
+        "One line below Claude Code's prompt; it tells Coffer the window.",
+    ),
     "daemon": ("coffer.cli.daemon", "The process that answers hooks and learns: start, stop, see it."),
     "completion": ("coffer.cli.completion", "Print the completion script of a shell."),
 }

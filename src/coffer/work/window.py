@@ -6,7 +6,10 @@ Before what a transcript says stands what a client said by itself: its statuslin
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from coffer.core.usage import Reported, WindowMeasure, overridden, reported_window
@@ -14,9 +17,13 @@ from coffer.core.view import View
 from coffer.disk.live import holders
 from coffer.disk.places import Places
 from coffer.disk.replace import refusals
+from coffer.errors import SettingsBroken
+from coffer.store.db import database
+from coffer.store.deliveries import of_transcript
 from coffer.store.home import Home
 from coffer.store.windows import merge_report, newest_of, read_report, said_at_start, said_in_statusline
 from coffer.work.read import Opened
+from coffer.work.settings import load
 
 
 def window(session: Opened, view: View, environment: Mapping[str, str]) -> WindowMeasure:
@@ -70,7 +77,7 @@ def hear(home: Home, event: str, said: Mapping[str, Any], places: Places, now: f
     known = read_report(home.root, session)
     found: dict[str, Any] = {}
     if event == STATUSLINE:
-        found = said_in_statusline(dict(said), now)
+        found = said_in_statusline(dict(said), now) | _beside(home, said)
     elif event == "SessionStart":
         found = said_at_start(dict(said), now)
         found = {} if found.get("model") == known.get("model") else found
@@ -80,3 +87,17 @@ def hear(home: Home, event: str, said: Mapping[str, Any], places: Places, now: f
     if found:
         with refusals(home.root):
             merge_report(home.root, session, {**found, "session": session})
+
+
+def _beside(home: Home, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What the next line is to tell that the client does not know: rules that arrived, and the person's tiers."""
+    found: dict[str, Any] = {}
+    with suppress(SettingsBroken):  # the defaults stay; every command tells what is wrong
+        found["shares"] = {tier.name: tier.share for tier in load(home).guard.tiers}
+    transcript = said.get("transcript_path")
+    if isinstance(transcript, str) and transcript.startswith("/") and home.database.exists():
+        path = Path(transcript)
+        with database(home, write=False) as connection:
+            sent = of_transcript(connection, str(Path(os.path.realpath(path.parent)) / path.name))
+        found["rules"] = len({rule for one in sent if one.state == "confirmed" for rule in one.rules})
+    return found
