@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coffer.core.classify.decide import Judged
+from coffer.core.classify.decide import Judged, classify
 from coffer.core.wording import word
 
 JUDGED = Judged("EXPLICIT_CORRECTION", "persistent", "certain", 0.9, "forbids something", "git")
@@ -237,3 +237,16 @@ def test_the_rest_of_the_entry() -> None:
 )
 def test_no_rule_text_carries_signs_of_the_format(turn: str) -> None:
     assert not word(turn, "", (), JUDGED).safe
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("No, don't use npm. Use pnpm instead.", "Do not use npm; use pnpm."),
+        ("don't use npm. use pnpm", "Do not use npm; use pnpm."),
+        ("please don't touch the lockfile. use a branch", "Do not touch the lockfile."),
+    ],
+)
+def test_what_to_use_instead_may_be_a_sentence_of_its_own(said: str, rule: str) -> None:
+    judged = classify(said, "I ran npm install.", ["Bash"])
+    assert word(said, "I ran npm install.", ["Bash"], judged).text == rule

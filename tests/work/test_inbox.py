@@ -283,3 +283,32 @@ def test_a_demoted_rule_that_is_moved_back_by_hand_waits_for_trust(desktop: Desk
     undo_any(demoted.receipt, desktop.home, desktop.places)
     (rule,) = listing(desktop.desk(tide))["digests"][0]["rules"]
     assert (rule["state"], rule["trusted"]) == ("active", True)
+
+
+def test_the_same_words_in_three_sessions_are_one_item(desktop: Desktop, tide: Path) -> None:
+    for number in range(3):
+        desktop.session(
+            tide, [ONLY_THE_PERSON_KNOWS.upper() if number else ONLY_THE_PERSON_KNOWS], f"s{number}"
+        )
+        desktop.learn()
+        (item,) = desktop.inbox(tide).items()
+    assert item.seen == 3
+    done = desktop.inbox(tide).accept(item.id, "Do not mock the database.", where="project")
+    assert len(done.rule.evidence) == 3
+    assert done.rule.corrections == 3
+    assert desktop.inbox(tide).items() == []
+    undo_any(done.receipt, desktop.home, desktop.places)
+    (item,) = desktop.inbox(tide).items()
+    assert item.seen == 3
+    desktop.inbox(tide).reject(item.id)
+    assert desktop.inbox(tide).items() == []
+
+
+def test_the_same_words_merge_together(desktop: Desktop, tide: Path) -> None:
+    kept = desktop.desk(tide).add("Do not mock the database.")
+    for number in range(2):
+        desktop.session(tide, [ONLY_THE_PERSON_KNOWS], f"s{number}")
+    desktop.learn()
+    (item,) = desktop.inbox(tide).items()
+    done = desktop.inbox(tide).merge(item.id, kept.rule.id)
+    assert (done.rule.corrections, len(done.rule.evidence)) == (3, 2)

@@ -143,7 +143,8 @@ def _draw(item: Item, place: str = "") -> None:
     when = f", {plain.moment(item.time)}" if item.time else ""
     where = f", session {item.session[:8]}" if item.session else ""
     sure = f", {item.certainty} ({item.confidence:.2f})" if item.certainty else ""
-    click.echo(plain.visible_line(f"{place}{said}{when}{where}{sure}: {item.why}"))
+    often = f", said {item.seen} times" if item.kind == "noticed" and item.seen > 1 else ""
+    click.echo(plain.visible_line(f"{place}{said}{when}{where}{sure}{often}: {item.why}"))
     if item.before:
         who = "    was" if item.kind == "proposal" else "  agent"
         click.echo(f"{who}: {_line('…' + item.before[-200:] if len(item.before) > 200 else item.before)}")

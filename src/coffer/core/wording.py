@@ -181,7 +181,8 @@ def _rule(said: str) -> tuple[str, str, str]:
     if choices:
         return _choice(choices[0])
     if bans:
-        return _ban(bans[0], None)
+        paired = _pair(bans, choices, orders) if orders else ("", "", "")
+        return paired if paired[0] else _ban(bans[0], None)
     standing = [order for order in orders if order.standing]
     if standing and len(orders) > 1:
         return "", "", "several orders in one turn"

@@ -10,6 +10,7 @@ from coffer.core.classify.decide import classify
 from coffer.core.digest_text import hostile
 from coffer.core.events import (
     Accepted,
+    Corrected,
     Demoted,
     Edited,
     Event,
@@ -83,10 +84,12 @@ class Desk:
         *,
         hard: bool = False,
         where: Where | None = None,
-        evidence: Evidence | None = None,
+        evidence: Sequence[Evidence] = (),
         beside: Wording | None = None,
     ) -> Done:
-        """Add a rule that the person orders; active at once. beside: what belongs to it, its text aside.
+        """Add a rule that the person orders; active at once.
+
+        evidence: the turns behind it. beside: what belongs to it, its text aside.
 
         Raises RuleRefused, and what writing raises.
         """
@@ -95,10 +98,14 @@ class Desk:
         persistence: Persistence = "session" if draft.project else "persistent"
         same, against = relations(wording.text, draft.rules)
         asked = hard or is_hard(text)
-        event = Ordered(same, None if same else wording, asked, evidence, persistence)
+        event = Ordered(
+            same, None if same else wording, asked, evidence[0] if evidence else None, persistence
+        )
         draft.step(event)
         name = draft.changes[-1].rule if draft.changes and not same else same
         newest = next((change.rule for change in draft.changes if change.before is None), "")
+        for piece in evidence[1:]:
+            draft.step(Corrected(piece, newest or name))
         for old in against if newest else ():
             draft.step(Superseded(old, newest))
             notes.append(f"It replaces {old}, which said the opposite.")

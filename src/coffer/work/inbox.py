@@ -16,12 +16,12 @@ from typing import Any, Literal
 from coffer.core.events import Corrected, Edited
 from coffer.core.likeness import resembling
 from coffer.core.rule import Rule, Wording, title_of
+from coffer.core.turn import normal
 from coffer.core.verdict import decide
 from coffer.core.wording import Worded
 from coffer.disk.replace import refusals
 from coffer.store.db import Receipt, database
 from coffer.store.evidence import HeardTurn, turns
-from coffer.store.evidence import turn as kept_turn
 from coffer.store.proposals import Proposal, close, open_proposals
 from coffer.work.desk import Desk, Done, Where, checked, finish
 from coffer.work.lesson import clean_wording, evidence_of_turn, said_at
@@ -30,6 +30,8 @@ from coffer.work.rule_errors import ItemNotFound, NothingToChange, WordingMissin
 QUIET_DAYS = 60
 """Noticed turns older than this are left out unless all are asked for: nobody remembers what they were about."""
 Kind = Literal["noticed", "pending", "proposal"]
+Alike = list[HeardTurn]
+"""Noticed turns of one project that say the same in the same words, oldest first; never empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Item:
     id: `project:P001` for a rule, else ten signs. rule: the wording to accept, or what the rule says of which
     something is asked; "" where only the person knows it. quote: the person's words. before: what the agent said, or
     the rule said before an edit. like: names of rules that it resembles. project: "" for everywhere. turn: the id
-    of the human turn behind it, "" for others. seen: how often.
+    of the newest human turn behind it, "" for others. seen: how often.
     """
 
     id: str
@@ -77,8 +79,8 @@ class Inbox:
     def each(self, *, old: bool = False) -> Iterator[Item]:
         """The same, one after the other: wording a turn takes milliseconds, and thousands may wait."""
         yield from self._decided()
-        for turn in self._waiting(old=old):
-            yield self._item_of_turn(turn)
+        for alike in self._waiting(old=old):
+            yield self._item_of(alike)
 
     def count(self, *, old: bool = False) -> int:
         """How many items there are."""
@@ -130,28 +132,34 @@ class Inbox:
         found: list[tuple[Where, str]] = [("project", self.desk.project)] if self.desk.project else []
         return [*found, ("user", "")]
 
-    def _waiting(self, *, old: bool) -> list[HeardTurn]:
-        """Turns that were noticed, the surest first."""
-        home = self.desk.shelf.home
-        if not home.database.exists():
-            return []
-        with database(home, write=False) as connection:
-            every = turns(connection, "noticed")
+    def _waiting(self, *, old: bool) -> list[Alike]:
+        """What was noticed, the surest first; the same words in several sessions are one item."""
         oldest = self.desk.shelf.now - timedelta(days=QUIET_DAYS)
         kept = [
-            turn
-            for turn in every
-            if (self.everywhere or turn.project in ("", self.desk.project))
-            and (old or said_at(turn.time, self.desk.shelf.now) >= oldest)
+            alike
+            for alike in self._noticed().values()
+            if (self.everywhere or alike[-1].project in ("", self.desk.project))
+            and (old or said_at(alike[-1].time, self.desk.shelf.now) >= oldest)
         ]
-        kept.sort(key=lambda turn: (turn.certainty != "certain", -turn.confidence, turn.time))
+        kept.sort(key=lambda alike: (alike[-1].certainty != "certain", -alike[-1].confidence, alike[-1].time))
         return kept
 
-    def _item_of_turn(self, turn: HeardTurn) -> Item:
+    def _noticed(self) -> dict[tuple[str, str], Alike]:
+        """Turns that were noticed, by project and words, oldest first."""
+        found: dict[tuple[str, str], Alike] = {}
+        home = self.desk.shelf.home
+        if home.database.exists():
+            with database(home, write=False) as connection:
+                for turn in turns(connection, "noticed"):
+                    found.setdefault((turn.project, normal(turn.text)), []).append(turn)
+        return found
+
+    def _item_of(self, alike: Alike) -> Item:
+        turn = alike[-1]
         worded, like = self._looked_at(turn)
         where: Where = "user" if turn.persistence == "persistent" or not turn.project else "project"
         return Item(
-            _name_of(turn),
+            _name_of(alike),
             "noticed",
             worded.text if worded else "",
             turn.text,
@@ -164,6 +172,7 @@ class Inbox:
             round(turn.confidence, 3),
             like,
             where,
+            len(alike),
             turn=turn.id,
         )
 
@@ -180,15 +189,15 @@ class Inbox:
 
     def named(self, name: str) -> Item:
         """The item of an id or of its unique start. Raises ItemNotFound."""
-        every: list[tuple[str, Item | HeardTurn]] = [(item.id, item) for item in self._decided()]
-        every += [(_name_of(turn), turn) for turn in self._waiting(old=True)]
+        every: list[tuple[str, Item | Alike]] = [(item.id, item) for item in self._decided()]
+        every += [(_name_of(alike), alike) for alike in self._waiting(old=True)]
         every = every if name else []  # an empty variable of a script means nothing, not everything
         bare = [it for id_, it in every if id_ == name or id_.partition(":")[2] == name.upper()]
         found = bare or [it for id_, it in every if id_.startswith(name)]
         if len(found) != 1:
             raise ItemNotFound(name, len(found))
         (one,) = found
-        return one if isinstance(one, Item) else self._item_of_turn(one)
+        return one if isinstance(one, Item) else self._item_of(one)
 
     def accept(self, name: str, text: str = "", *, hard: bool = False, where: Where | None = None) -> Done:
         """Make an item an active rule, in the words `text` if they are given; of a proposal, do what it asks for.
@@ -200,7 +209,7 @@ class Inbox:
             case "pending":
                 return self._accept_rule(item, text, hard=hard)
             case "noticed":
-                return self._accept_turn(self._turn(item), item, text, hard=hard, where=where)
+                return self._accept_turn(self._alike(item), item, text, hard=hard, where=where)
             case _:
                 return self._accept_proposal(self._proposal(item), text)
 
@@ -255,9 +264,8 @@ class Inbox:
             draft.step(Edited(rule.id, Wording(title_of(said), said, *beside)))
         return self.desk.promote(item.id, hard=hard)
 
-    def _accept_turn(
-        self, turn: HeardTurn, item: Item, text: str, *, hard: bool, where: Where | None
-    ) -> Done:
+    def _accept_turn(self, alike: Alike, item: Item, text: str, *, hard: bool, where: Where | None) -> Done:
+        turn = alike[-1]
         worded, _ = self._looked_at(turn)
         said = text or item.rule
         if not said:
@@ -269,10 +277,10 @@ class Inbox:
         project = "" if (where or item.where) == "user" else turn.project
         desk = Desk(self.desk.shelf, project)
         beside = clean_wording(worded) if worded and not text else _beside(turn, said)
-        piece = evidence_of_turn(turn, self.desk.shelf.now, "certain")
-        desk.shelf.of(project).states[turn.id] = "answered"
+        pieces = [evidence_of_turn(each, self.desk.shelf.now, "certain") for each in alike]
+        desk.shelf.of(project).states |= {each.id: "answered" for each in alike}
         return desk.add(
-            said, hard=hard, where="project" if project else "user", evidence=piece, beside=beside
+            said, hard=hard, where="project" if project else "user", evidence=pieces, beside=beside
         )
 
     def merge(self, name: str, rule: str) -> Done:
@@ -282,11 +290,12 @@ class Inbox:
             return self.desk.merge(item.id, rule)
         if item.kind == "proposal":
             raise NothingToChange("A proposal can't be merged; reject it, or accept it and merge the rules.")
-        turn = self._turn(item)
-        draft, target = Desk(self.desk.shelf, turn.project).named(rule)
-        piece = evidence_of_turn(turn, self.desk.shelf.now, "certain")
-        draft.states[turn.id] = "answered"
-        draft.step(Corrected(replace(piece, weight=1.0), target.id))
+        alike = self._alike(item)
+        draft, target = Desk(self.desk.shelf, item.project).named(rule)
+        draft.states |= {turn.id: "answered" for turn in alike}
+        for turn in alike:
+            piece = evidence_of_turn(turn, self.desk.shelf.now, "certain")
+            draft.step(Corrected(replace(piece, weight=1.0), target.id))
         return finish(draft, "merge", target.id)
 
     def reject(self, name: str) -> tuple[Item, Receipt | None]:
@@ -299,20 +308,19 @@ class Inbox:
             return item, self.desk.remove(item.id).receipt
         if item.kind == "noticed":
             draft = self.desk.shelf.of(item.project)
-            draft.states[item.turn] = "rejected"
+            draft.states |= {turn.id: "rejected" for turn in self._alike(item)}
             return item, draft.commit("reject", item.session)
         self._close(item.id, "rejected")
         return item, None
 
-    def _turn(self, item: Item) -> HeardTurn:
-        with database(self.desk.shelf.home, write=False) as connection:
-            turn = kept_turn(connection, item.turn)
-        assert turn is not None
-        return turn
+    def _alike(self, item: Item) -> Alike:
+        """The turns of an item, oldest first."""
+        return next(alike for alike in self._noticed().values() if _name_of(alike) == item.id)
 
 
-def _name_of(turn: HeardTurn) -> str:
-    return hashlib.sha256(turn.id.encode()).hexdigest()[:10]
+def _name_of(alike: Alike) -> str:
+    """Made of the oldest turn, so that it stays when the same is said again."""
+    return hashlib.sha256(alike[0].id.encode()).hexdigest()[:10]
 
 
 def _item_of_rule(rule: Rule, kind: Where, project: str, like: tuple[str, ...]) -> Item:
