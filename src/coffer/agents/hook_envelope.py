@@ -17,3 +17,12 @@ def additional_context(event: str, context: str) -> bytes:
         return b""
     said = {"hookEventName": event, "additionalContext": _HALVES.sub("\ufffd", context)}
     return json.dumps({"hookSpecificOutput": said}, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def with_system_message(answer: bytes, words: str) -> bytes:
+    """An answer with a line that the client shows to the person and does not send (facts/claude-code §2)."""
+    if not words:
+        return answer
+    said = json.loads(answer) if answer else {}
+    said["systemMessage"] = _HALVES.sub("\ufffd", words)
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode("utf-8")

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from coffer.agents.hook_envelope import with_system_message
 from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.agents.table import CLAUDE
 from coffer.core.loads import loads
@@ -27,6 +28,7 @@ from coffer.work.bundle_files import drop_spooled, read_spool
 from coffer.work.bundles import session_context
 from coffer.work.deliver import EVENTS, REHEARSAL, Asked, World, answer, asked_of
 from coffer.work.held import QUICK, child_file
+from coffer.work.nudge import nudge
 from coffer.work.spooled import asked_in, delivery_of
 from coffer.work.ticket_line import ticket_line
 from coffer.work.window import STATUSLINE, hear
@@ -82,7 +84,17 @@ class Answers:
         if asked.transcript is not None and _size(asked) > LARGE:
             await in_thread(self._looks, self._look, asked)
         more = await self._line(asked, said) if event == "UserPromptSubmit" else ""
-        return await in_thread(self._thread, self._reply, agent, event, said, headers, asked, more)
+        reply = await in_thread(self._thread, self._reply, agent, event, said, headers, asked, more)
+        words = await self._nudge(asked) if event == "UserPromptSubmit" else ""
+        return replace(reply, body=with_system_message(reply.body, words))
+
+    async def _nudge(self, asked: Asked) -> str:
+        """The guard's line for the person. Whatever keeps it from being made keeps no rules back."""
+        try:
+            return await in_thread(self._looks, nudge, asked, self._home)
+        except (CofferError, OSError) as error:
+            _LOG.warning("a person can't be nudged: %s", error)
+            return ""
 
     async def _line(self, asked: Asked, said: Mapping[str, Any]) -> str:
         """The line that asks the agent for a rule. Apart, since judging a prompt takes longer than an answer may.

@@ -1,0 +1,81 @@
+"""What the guard keeps of a session: `<home>/guard/<session>.state.json`, and `everyone.state.json` for all of them.
+
+mode: what a person asked for. fired: tiers that were nudged for and not armed again. cleared: ids of blockers that a
+person cleared. A file that can't be understood is one in which nothing was said, except that it pauses: a person who
+asked for quiet must not be nudged since a disk broke the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+from coffer.core.loads import loads
+from coffer.disk.put import put
+from coffer.disk.replace import refusals
+from coffer.store.home import Home
+
+Mode = Literal["on", "paused", "off"]
+"""on: it watches and nudges. paused: it watches. off: it leaves the session alone."""
+EVERYONE = "everyone"
+"""In place of a session: all of them."""
+FOLDER = "guard"
+_SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class GuardState:
+    """See above."""
+
+    mode: Mode = "on"
+    fired: tuple[str, ...] = ()
+    cleared: tuple[str, ...] = ()
+
+
+def state_path(home: Home, session: str) -> Path | None:
+    """Where a session's state lies; None for an id that can't be a file's name."""
+    return home.root / FOLDER / f"{session}.state.json" if _SESSION.fullmatch(session) else None
+
+
+def guard_state(home: Home, session: str) -> GuardState:
+    """What is kept of a session."""
+    path = state_path(home, session)
+    if path is None:
+        return GuardState("paused")
+    try:
+        said = loads(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        return GuardState()
+    except (OSError, ValueError):
+        return GuardState("paused")
+    if not isinstance(said, dict) or said.get("mode") not in get_args(Mode):
+        return GuardState("paused")
+    return GuardState(cast("Mode", said["mode"]), _words(said.get("fired")), _words(said.get("cleared")))
+
+
+def mode_of(home: Home, session: str) -> Mode:
+    """What a person asked for, for this session or for all: the quieter of the two."""
+    modes = get_args(Mode)
+    asked = (guard_state(home, session).mode, guard_state(home, EVERYONE).mode)
+    return max(asked, key=modes.index)
+
+
+def keep_state(home: Home, session: str, **changed: Any) -> bool:
+    """Change what is kept of a session; False where it is so already. Raises WriteFailed."""
+    path = state_path(home, session)
+    if path is None:
+        return False
+    before = guard_state(home, session)
+    after = replace(before, **changed)
+    if after == before:
+        return False
+    with refusals(path):
+        home.make(path.parent)
+    return put(path, json.dumps(asdict(after)).encode(), 0o600)
+
+
+def _words(said: object) -> tuple[str, ...]:
+    return tuple(word for word in said if isinstance(word, str)) if isinstance(said, list) else ()

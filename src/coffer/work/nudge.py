@@ -1,0 +1,117 @@
+"""The nudge: one line for the person at the next prompt, once a tier, and never a word for the model.
+
+It is a hook's `systemMessage`, which the client shows and does not send. It names what the person can type, since
+nothing is written to an open session here. Only Claude Code's transcripts are pruned, so only its sessions are nudged;
+a program's session (`-p`) has no person who would read it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from coffer.agents.table import CLAUDE
+from coffer.core.dialect import SYNTHETIC
+from coffer.core.record import Record
+from coffer.core.tiers import Tier, step
+from coffer.core.usage import MILLION, Reported, WindowMeasure, overridden, reported_window, window_of
+from coffer.disk.tail_lines import last_lines
+from coffer.errors import SettingsBroken
+from coffer.store.guard_state import guard_state, keep_state, mode_of
+from coffer.store.home import Home
+from coffer.store.windows import read_report
+from coffer.work.deliver import REHEARSAL, Asked
+from coffer.work.settings import load
+from coffer.work.window import report_of
+
+TAIL = 1 << 20
+"""Bytes of the transcript's end in which the last answer stands: a hook has no time for all of it."""
+
+
+def nudge(asked: Asked, home: Home) -> str:
+    """The line for this prompt; "" where nothing is due. What is said counts as said. Raises WriteFailed."""
+    if asked.agent != CLAUDE.name or asked.child or asked.transcript is None or not _has_person(asked):
+        return ""
+    try:
+        settings = load(home).guard
+    except SettingsBroken:
+        return ""  # a person may have switched it off in there
+    session = asked.transcript.stem
+    if not settings.nudge or mode_of(home, session) != "on":
+        return ""
+    last = last_answer(asked.transcript)
+    if last is None or last.usage is None:
+        return ""
+    reported = report_of(session, asked.environment)
+    window = window_now(last, reported, asked.environment)
+    before = frozenset(guard_state(home, session).fired)
+    done = step(last.usage.context / window.tokens * 100, before, settings.tiers)
+    if done.fired != before:
+        keep_state(home, session, fired=tuple(sorted(done.fired)))
+    if done.fires is None or not done.fires.prescription:
+        return ""
+    report = read_report(home.root, session)
+    if report.get("futile"):
+        return ""
+    return sentence(
+        done.fires, last.usage.context, window, line_to_type(session, done.fires, reported), report
+    )
+
+
+def sentence(tier: Tier, tokens: int, window: WindowMeasure, line: str, report: Mapping[str, Any]) -> str:
+    """What the person reads."""
+    saves = report.get("saves")
+    known = isinstance(saves, int) and not isinstance(saves, bool) and 0 < saves <= tokens
+    what = f"; it would save about {saves:,} tokens" if known else ""
+    used = f"{tokens / window.tokens:.0%} of {window.tokens:,} tokens are used"
+    return f"Coffer: {used} ({tier.name}): {tier.what}{what}. At a quiet point /exit, then: {line}"
+
+
+def line_to_type(session: str, tier: Tier, reported: Reported | None) -> str:
+    """One line for the shell: prune, and come back with the same window.
+
+    Without `--model` a resume forgets that the window was a million (facts/claude-code §5).
+    """
+    model = f" --model '{reported.model}'" if reported and _is_million(reported.model) else ""
+    kind = "" if tier.prescription == "standard" else f" --prescription {tier.prescription}"
+    return f"coffer prune {session}{kind} --apply && claude --resume {session}{model}"
+
+
+def _is_million(model: str) -> bool:
+    """Whether a name ends in the mark, and is one that may stand between quotes in a shell."""
+    return model.endswith(MILLION) and "'" not in model and model.isprintable()
+
+
+def window_now(last: Record, reported: Reported | None, environment: Mapping[str, str]) -> WindowMeasure:
+    """The window by what is known without reading the whole transcript; larger than what is in it."""
+    said = overridden(environment)
+    if said is None and reported is not None:
+        said = reported_window(reported, [last])
+    return said or window_of([last], [last], {})
+
+
+def last_answer(path: Path) -> Record | None:
+    """The last answer of the session's own model that counts its tokens, from the end of the file."""
+    try:
+        with path.open("rb") as file:
+            for offset, line in last_lines(file.fileno(), os.fstat(file.fileno()).st_size, TAIL):
+                if b'"usage"' not in line:
+                    continue
+                for record in reversed(CLAUDE.translate(line, offset)):
+                    if isinstance(record, Record) and _counts(record):
+                        return record
+    except OSError:
+        return None  # not there yet, or gone: there is nothing to tell of
+    return None
+
+
+def _counts(record: Record) -> bool:
+    usage = record.usage
+    return usage is not None and bool(usage.prompt) and not record.sidechain and record.model != SYNTHETIC
+
+
+def _has_person(asked: Asked) -> bool:
+    entrypoint = asked.environment.get("CLAUDE_CODE_ENTRYPOINT", "cli")
+    return entrypoint == "cli" and asked.session not in ("", REHEARSAL)

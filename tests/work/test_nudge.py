@@ -1,0 +1,138 @@
+"""The nudge: once a tier, for a person at Claude Code only, and never for the model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coffer.agents.hook_envelope import with_system_message
+from coffer.store.guard_state import EVERYONE, Mode, guard_state, keep_state, state_path
+from coffer.store.home import Home
+from coffer.store.windows import merge_report
+from coffer.work.deliver import REHEARSAL, Asked
+from coffer.work.nudge import last_answer, nudge
+from tests.transcripts import MODEL, Claude, text, usage
+
+LATER = 4e9
+"""Unix seconds after every record of these transcripts."""
+
+
+class Stage:
+    def __init__(self, root: Path) -> None:
+        self.root, self.home = root, Home(root / ".coffer")
+        self.path = root / "s1.jsonl"
+        self.made = Claude()
+
+    def answers(self, tokens: int, **fields: Any) -> None:
+        self.made.user("question")
+        self.made.answer(text("answer"), counts=usage(tokens), **fields)
+        self.path.write_bytes(self.made.data)
+
+    def asked(self, agent: str = "claude", child: str = "", session: str = "s1", **more: str) -> Asked:
+        environment = {"HOME": str(self.root), **more}
+        return Asked(agent, "UserPromptSubmit", "", self.root, session, self.path, child, 1, environment)
+
+    def nudge(self, **asked: Any) -> str:
+        return nudge(self.asked(**asked), self.home)
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path)
+
+
+def test_once_a_tier(stage: Stage) -> None:
+    said = []
+    for tokens in (10_000, 60_000, 112_000, 115_000, 165_000, 166_000, 181_000, 60_000, 112_000):
+        stage.answers(tokens)
+        said.append(stage.nudge())
+    assert [bool(words) for words in said] == [False, False, True, False, True, False, True, False, True]
+    assert said[2] == (
+        "Coffer: 56% of 200,000 tokens are used (trim): a standard prune is worth it. At a quiet point /exit, then: "
+        "coffer prune s1 --apply && claude --resume s1"
+    )
+    assert "--prescription aggressive" in said[4]
+
+
+def test_it_names_the_saving_and_the_model_where_they_are_known(stage: Stage) -> None:
+    stage.answers(600_000)
+    report = {"model": f"{MODEL}[1m]", "window": 1_000_000, "source": "statusline", "time": LATER}
+    merge_report(stage.home.root, "s1", {**report, "saves": 200_000})
+    words = stage.nudge()
+    assert "60% of 1,000,000" in words
+    assert "it would save about 200,000 tokens" in words
+    assert words.endswith(f"claude --resume s1 --model '{MODEL}[1m]'")
+
+
+def test_a_futile_prune_is_not_named(stage: Stage) -> None:
+    stage.answers(120_000)
+    merge_report(stage.home.root, "s1", {"futile": "it would save 2%"})
+    assert stage.nudge() == ""
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"agent": "codex"},
+        {"child": "a1"},
+        {"session": REHEARSAL},
+        {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"},
+    ],
+)
+def test_who_is_not_nudged(stage: Stage, asked: dict[str, str]) -> None:
+    stage.answers(120_000)
+    assert stage.nudge(**asked) == ""
+    assert stage.nudge()
+
+
+@pytest.mark.parametrize("mode", ["paused", "off"])
+@pytest.mark.parametrize("session", ["s1", EVERYONE])
+def test_a_person_can_have_quiet(stage: Stage, mode: Mode, session: str) -> None:
+    stage.answers(120_000)
+    keep_state(stage.home, session, mode=mode)
+    assert stage.nudge() == ""
+    keep_state(stage.home, session, mode="on")
+    assert stage.nudge()
+
+
+@pytest.mark.parametrize("setting", ["nudge = false", "nudge = 5", "[guard"])
+def test_the_setting(stage: Stage, setting: str) -> None:
+    stage.answers(120_000)
+    stage.home.make(stage.home.root)
+    (stage.home.root / "config.toml").write_text(f"[guard]\n{setting}\n")
+    assert stage.nudge() == ""
+
+
+@pytest.mark.parametrize("kept", [b"", b"[]", b'{"mode": "loud"}', b"\xff"])
+def test_a_broken_state_is_quiet(stage: Stage, kept: bytes) -> None:
+    stage.answers(120_000)
+    path = state_path(stage.home, "s1")
+    assert path is not None
+    stage.home.make(path.parent)
+    path.write_bytes(kept)
+    assert stage.nudge() == ""
+    assert guard_state(stage.home, "s1").mode == "paused"
+
+
+def test_the_last_answer_is_the_sessions_own(stage: Stage) -> None:
+    stage.answers(120_000)
+    stage.answers(5_000, isSidechain=True)
+    found = last_answer(stage.path)
+    assert found is not None
+    assert found.usage is not None
+    assert found.usage.context >= 120_000
+    with stage.path.open("ab") as file:
+        file.write(b'{"type":"assistant","message":{"usage"')
+    assert last_answer(stage.path) == found
+    assert last_answer(stage.root / "none.jsonl") is None
+
+
+def test_the_answer_to_the_hook_is_otherwise_the_same() -> None:
+    for_model = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "rule"}}
+    body = json.dumps(for_model).encode()
+    assert with_system_message(body, "") == body
+    assert json.loads(with_system_message(body, "hello")) == {**for_model, "systemMessage": "hello"}
+    assert json.loads(with_system_message(b"", "a \ud800")) == {"systemMessage": "a \ufffd"}
