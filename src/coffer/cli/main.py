@@ -76,9 +76,10 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
     help="Print the version.",
 )
 def cli() -> None:
-    """See what fills the sessions of your coding agents.
+    """Say it once: your corrections become rules that reach every session of your coding agents.
 
-    Coffer reads the transcripts of Claude Code and Codex on this machine. It sends nothing anywhere.
+    Coffer reads the transcripts of Claude Code and Codex on this machine, shows what fills them, and prunes them with
+    proof and undo. It sends nothing anywhere unless you configure a model.
     """
 
 
