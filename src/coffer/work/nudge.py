@@ -96,15 +96,16 @@ def last_answer(path: Path) -> Record | None:
     """The last answer of the session's own model that counts its tokens, from the end of the file."""
     try:
         with path.open("rb") as file:
-            for offset, line in last_lines(file.fileno(), os.fstat(file.fileno()).st_size, TAIL):
-                if b'"usage"' not in line:
-                    continue
-                for record in reversed(CLAUDE.translate(line, offset)):
-                    if isinstance(record, Record) and _counts(record):
-                        return record
+            size = os.fstat(file.fileno()).st_size
+            found = (
+                record
+                for offset, line in last_lines(file.fileno(), size, TAIL)
+                if b'"usage"' in line
+                for record in reversed(CLAUDE.translate(line, offset))
+            )
+            return next((each for each in found if isinstance(each, Record) and _counts(each)), None)
     except OSError:
         return None  # not there yet, or gone: there is nothing to tell of
-    return None
 
 
 def _counts(record: Record) -> bool:
