@@ -1,4 +1,4 @@
-"""`coffer guard`: whether a live session may be touched, and why not."""
+"""`coffer guard`: the open sessions, whether each may be touched, and why not."""
 
 from __future__ import annotations
 
@@ -16,13 +16,24 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "coffer.cli.guard_gate:capture_command",
         "Keep this instant of a session as a folder, redacted.",
     ),
+    "pause": ("coffer.cli.guard_watch:pause", "Have quiet: it watches, and nudges no more."),
+    "resume": ("coffer.cli.guard_watch:resume", "Let it nudge again."),
+    "off": ("coffer.cli.guard_watch:off", "Leave a session alone."),
+    "clear": ("coffer.cli.guard_watch:clear", "Take a blocker for over that never ends by itself."),
 }
 
 
-@click.group(cls=LazyGroup, table=COMMANDS)
-def command() -> None:
-    """The guard: long sessions stay lean, and nothing in flight is ever touched.
+@click.group(cls=LazyGroup, table=COMMANDS, invoke_without_command=True)
+@click.option("--watch", "-w", is_flag=True, help="Go on looking, until Ctrl-C.")
+@click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
+@click.pass_context
+def command(ctx: click.Context, watch: bool, as_machine: bool) -> None:
+    """Show every open session: how full, which tier, whether it may be written to now, and what you can do.
 
     Its gate says no unless every source says that a session is idle. A wrong verdict can be reported with the
     folder that `capture` makes.
     """
+    if ctx.invoked_subcommand is None:
+        from coffer.cli.guard_watch import view  # noqa: PLC0415  (`coffer guard --help` pays for none of it)
+
+        view(watch=watch, as_machine=as_machine)

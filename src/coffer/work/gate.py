@@ -12,6 +12,7 @@ from typing import Any
 from coffer.core.redact import redact
 from coffer.core.safepoint import Answer, Verdict, judge
 from coffer.disk.places import Places
+from coffer.store.guard_state import guard_state
 from coffer.store.home import Home
 from coffer.work import instant
 from coffer.work.instant import Instant, as_objects, from_disk, from_folder
@@ -38,7 +39,7 @@ def judge_session(transcript: Path, places: Places, home: Home, screen: str | No
     if now.written != before.written and read.conversation is not None:
         grown = replace(read.conversation, trouble="it was written to while it was read")
         read = replace(read, conversation=grown)
-    return judge(now.evidence(read))
+    return judge(now.evidence(read, frozenset(guard_state(home, now.session).cleared)))
 
 
 def as_json(answer: Answer) -> dict[str, object]:
