@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
 
-.PHONY: up test lint types unit lab bench quality savings conformance fixtures clean
+.PHONY: up test lint types unit lab bench quality savings conformance delivery fixtures clean
 
 up: .venv/run.stamp
 	@$(BIN)/coffer up
@@ -45,6 +45,16 @@ savings: .venv/dev.stamp
 conformance: .venv/dev.stamp
 	$(BIN)/python tests/lab/install.py
 	COFFER_CONFORMANCE_SEEDS=$${SEEDS:-400} $(BIN)/python -m pytest -q -n $(WORKERS) tests/lab/test_view_conformance.py
+
+# The delivery matrix, all of it; docs/delivery.md is written from what it finds. What is timed runs alone.
+MATRIX := COFFER_MATRIX=all COFFER_MATRIX_FOLDER=$(CURDIR)/.lab/delivery $(BIN)/python -m pytest -q
+delivery: .venv/dev.stamp
+	$(BIN)/python tests/lab/install.py
+	rm -rf .lab/delivery
+	mkdir -p .lab/delivery
+	$(MATRIX) -n $(WORKERS) tests/lab/test_delivery_matrix.py
+	$(MATRIX) tests/lab/test_delivery_faults.py tests/lab/test_ticket_lab.py
+	$(BIN)/python -m tests.lab.delivery_page .lab/delivery
 
 # Make the lab's own transcripts and the guard's captured instants again, with the real clients.
 fixtures: .venv/dev.stamp
