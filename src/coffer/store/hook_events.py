@@ -16,9 +16,11 @@ from typing import Any
 from coffer.core.redact import redact
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
+from coffer.store.guard_state import EVERYONE
 from coffer.store.home import Home
 
 FOLDER = "guard"
+STATE = ".state.json"
 KEPT = (
     "session_id",
     "hook_event_name",
@@ -76,12 +78,22 @@ def keep(home: Home, event: str, said: Mapping[str, Any], time: float) -> bool:
 
 
 def drop_old(home: Home, before: float) -> int:
-    """Remove the events of sessions that were silent since `before` (Unix seconds); how many files that were."""
+    """Remove what is kept of sessions that were silent since `before` (Unix seconds); how many files that were.
+
+    What a person said of a session goes last, with everything else of it: a session that is left alone stays so.
+    """
     folder = home.root / FOLDER
     gone = 0
     with refusals(folder):
-        for path in folder.glob("*.json*") if folder.is_dir() else ():
-            if path.stat().st_mtime < before:
+        every = list(folder.glob("*.json*")) if folder.is_dir() else []
+        said = [path for path in every if path.name.endswith(STATE)]
+        for path in [*(path for path in every if path not in said), *said]:
+            name = path.name.removesuffix(STATE)
+            lives = path in said and (
+                name == EVERYONE
+                or any((folder / f"{name}{end}").exists() for end in (".jsonl", ".window.json"))
+            )
+            if not lives and path.stat().st_mtime < before:
                 path.unlink(missing_ok=True)
                 gone += 1
     return gone
