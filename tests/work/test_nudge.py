@@ -60,7 +60,7 @@ def test_once_a_tier(stage: Stage) -> None:
 def test_it_names_the_saving_and_the_model_where_they_are_known(stage: Stage) -> None:
     stage.answers(600_000)
     report = {"model": f"{MODEL}[1m]", "window": 1_000_000, "source": "statusline", "time": LATER}
-    merge_report(stage.home.root, "s1", {**report, "saves": 200_000})
+    merge_report(stage.home.root, "s1", {**report, "saves": 200_000, "planned": "590000 trim"})
     words = stage.nudge()
     assert "60% of 1,000,000" in words
     assert "it would save about 200,000 tokens" in words
@@ -69,8 +69,16 @@ def test_it_names_the_saving_and_the_model_where_they_are_known(stage: Stage) ->
 
 def test_a_futile_prune_is_not_named(stage: Stage) -> None:
     stage.answers(120_000)
-    merge_report(stage.home.root, "s1", {"futile": "it would save 2%"})
+    merge_report(stage.home.root, "s1", {"futile": "it would save 2%", "planned": "120001 trim"})
     assert stage.nudge() == ""
+
+
+@pytest.mark.parametrize("planned", ["90000 trim", "120000 watch", "", "x trim", 5])
+def test_what_was_futile_in_another_context_is_no_reason(stage: Stage, planned: object) -> None:
+    stage.answers(120_000)
+    merge_report(stage.home.root, "s1", {"futile": "it would save 2%", "saves": 9_999, "planned": planned})
+    assert "trim" in (words := stage.nudge())
+    assert "9,999" not in words
 
 
 @pytest.mark.parametrize(

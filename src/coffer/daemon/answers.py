@@ -113,7 +113,8 @@ class Answers:
         said = said_of(body)
         asked = asked_of(agent, event, said, headers, self.world.environment)
         if event == STATUSLINE:  # no hook of the client's: it must not look as if one had fired
-            self._events.submit(self._keep, event, said, time.time(), asked)
+            if agent == CLAUDE.name:  # Codex has none
+                self._events.submit(self._keep, event, said, time.time(), asked)
         elif asked.session != REHEARSAL:  # a hook that Coffer tries would hide that no agent ever did
             with suppress(OSError):  # it only tells a person when
                 note_fired(self._home, agent)

@@ -53,11 +53,29 @@ def nudge(asked: Asked, home: Home) -> str:
     if done.fires is None or not done.fires.prescription:
         return ""
     report = read_report(home.root, session)
+    if not is_planned_for(report, last.usage.context, done.fires):
+        report = {}  # of a smaller context: what was futile there may be worth it here
     if report.get("futile"):
         return ""
     return sentence(
         done.fires, last.usage.context, window, line_to_type(session, done.fires, reported), report
     )
+
+
+NEAR = 0.05
+"""Part of the tokens by which a context may have grown for a plan to hold still."""
+
+
+def planned(tokens: int, tier: Tier) -> str:
+    """What a plan was made for, as it is kept."""
+    return f"{tokens} {tier.name}"
+
+
+def is_planned_for(report: Mapping[str, Any], tokens: int, tier: Tier) -> bool:
+    """Whether what is kept of a plan holds for this context: the same tier, and about as many tokens."""
+    count, _, name = str(report.get("planned", "")).partition(" ")
+    fits = count.isascii() and count.isdigit() and len(count) < 12 and name == tier.name
+    return fits and abs(int(count) - tokens) <= NEAR * tokens
 
 
 def sentence(tier: Tier, tokens: int, window: WindowMeasure, line: str, report: Mapping[str, Any]) -> str:

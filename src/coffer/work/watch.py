@@ -21,7 +21,7 @@ from coffer.work.gate import as_json as answer_as_json
 from coffer.work.gate import judge_session
 from coffer.work.holders import Holders
 from coffer.work.listing import Listed, listing
-from coffer.work.nudge import line_to_type
+from coffer.work.nudge import line_to_type, planned
 from coffer.work.prune import propose
 from coffer.work.prune_report import price_of
 from coffer.work.read import opened
@@ -98,7 +98,7 @@ def _saving(listed: Listed, tier: Tier, home: Home, environment: Mapping[str, st
     """What a prune would save: planned once for as many tokens, since a plan takes seconds in a large session."""
     session = listed.found.id
     known = read_report(home.root, session)
-    key = f"{listed.tokens} {tier.name}"
+    key = planned(listed.tokens, tier)
     saves, why = known.get("saves"), known.get("futile")
     if known.get("planned") == key and isinstance(saves, int) and isinstance(why, str):
         return Saving(saves, why)
