@@ -122,10 +122,11 @@ def test_a_daemon_that_is_silent_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_what_the_line_tells() -> None:
-    known = {"window": 200_000, "tokens": 165_000, "rules": 1, "saves": 60_000}
+    known = {"window": 200_000, "tokens": 165_000, "rules": 1, "saves": 60_000, "planned": "164000 deep"}
     assert line({"model": {"id": "m"}}, known, {}) == (
         "m ████████░░ 82% · 165k/200k · deep · 1 rule confirmed · a prune saves 60k"
     )
+    assert "saves" not in line({}, {**known, "planned": "90000 trim"}, {})
     assert "16%" in line({"model": {"id": "m"}}, known, {"COZEMPIC_CONTEXT_WINDOW": "1000000"})
     assert " · near" in line({}, {**known, "shares": {"near": 82.0, "far": 95.0}}, {})
     assert line({}, {"window": True, "tokens": "x", "rules": True, "saves": -1, "shares": [1]}, {})

@@ -22,6 +22,8 @@ WRAP_SECONDS = 5.0
 """Seconds for the command that is wrapped."""
 LONGEST = 1 << 20
 _GAUGE = 10
+_NEAR = 0.05
+"""As in `work.nudge`."""
 _SHARES = (("watch", 25.0), ("trim", 55.0), ("deep", 80.0), ("last call", 90.0))
 """As in `core.tiers`, whose import costs more than all of this; a test compares them."""
 
@@ -72,7 +74,11 @@ def line(said: dict[str, Any], known: dict[str, Any], environment: Any) -> str:
     if isinstance(known.get("rules"), int) and not isinstance(known.get("rules"), bool):
         parts.append(f"{known['rules']} rule{'s' if known['rules'] != 1 else ''} confirmed")
     saves = _number(known.get("saves"))
-    if saves and tokens:
+    count = str(known.get("planned", "")).partition(" ")[0]
+    planned = int(count) if count.isascii() and count.isdigit() and len(count) < 12 else 0
+    if (
+        saves and tokens and abs(planned - tokens) <= _NEAR * tokens
+    ):  # a plan for a smaller context says nothing
         parts.append(f"a prune saves {_short(min(saves, tokens))}")
     return " · ".join(parts)
 
