@@ -16,7 +16,7 @@ from coffer.daemon.learning import BACK_OFF, LONGEST_BACK_OFF, Pupil, Session
 from coffer.daemon.worker import Worker, WorkerFailed
 from coffer.disk.follow import Followed
 from coffer.store.home import Home
-from tests.daemon.rig import gone
+from tests.daemon.rig import eventually, gone
 
 LISTENS = "import sys,json; job=json.load(sys.stdin); "
 
@@ -68,7 +68,7 @@ def test_one_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> None:
     asyncio.run(hang(file))
     assert time.monotonic() - began < 30
     if file.exists():
-        assert gone(int(file.read_text()))
+        eventually(lambda: gone(int(file.read_text())))
 
 
 def test_a_program_that_is_not_there() -> None:
