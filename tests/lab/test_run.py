@@ -87,9 +87,19 @@ class Stage:
         return self.ask(pane, request, meanwhile)
 
     def edit(self, session: str, before: str, after: str) -> None:
-        """Change a transcript under the client's feet, as a prune does."""
+        """Change a transcript under the client's feet, as a prune does, once all of the turn stands in it.
+
+        The client writes an answer up to a second after it shows it: written over in that moment it would be lost.
+        """
         path = self.home.transcript(session)
-        path.write_bytes(path.read_bytes().replace(before.encode(), after.encode()))
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            data = path.read_bytes()
+            time.sleep(0.5)
+            if before.encode() in data and path.read_bytes() == data:
+                break
+        assert before.encode() in data, "the client never wrote its answer"
+        path.write_bytes(data.replace(before.encode(), after.encode()))
 
     def prompts(self) -> list[str]:
         """What the person's messages of the last request say."""
