@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-WORKERS ?= 2
+WORKERS ?= 3
 
 .PHONY: up test lint types unit lab bench quality savings conformance delivery fixtures clean
 

@@ -231,7 +231,7 @@ def test_bait_costs_no_more_than_its_length(bait: str) -> None:
 @pytest.mark.parametrize(
     "bait", ["a", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY ", "-eyJ", "password=", "-----BEGIN PRIVATE KEY-----"]
 )
-def test_five_megabytes_are_read_in_bounded_time(bait: str) -> None:
+def test_two_megabytes_are_read_in_bounded_time(bait: str) -> None:
     began = time.process_time()
-    redact(bait * (5_000_000 // len(bait)))
-    assert time.process_time() - began < 40
+    redact(bait * (2_000_000 // len(bait)))
+    assert time.process_time() - began < 16

@@ -37,8 +37,17 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         yield made
 
 
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("story", STORIES)
+ALL = os.environ.get("COFFER_MATRIX") == "all"
+CELLS = [
+    (story, state)
+    for story in STORIES
+    for state in STATES
+    if ALL or "on the screen" not in story or state in ("up", "cold")
+]
+"""What runs without COFFER_MATRIX=all: on the screen, where a story takes longest, two of the four states."""
+
+
+@pytest.mark.parametrize(("story", "state"), CELLS)
 def test_each_event_delivers_every_hard_rule_once(stage: Stage, story: str, state: State) -> None:
     stage.bring(state)
     STORIES[story](stage)
