@@ -21,12 +21,12 @@ types: .venv/dev.stamp
 
 # The tests that need no client.
 unit: .venv/dev.stamp
-	$(BIN)/python -m pytest -q -n $(WORKERS) --ignore tests/lab
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --ignore tests/lab
 
 # The tests on the real clients; with CI=true a missing client is a failure.
 lab: .venv/dev.stamp
 	$(BIN)/python tests/lab/install.py
-	$(BIN)/python -m pytest -q -n $(WORKERS) tests/lab
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/lab
 
 bench: .venv/dev.stamp
 	$(BIN)/python -m bench
