@@ -218,6 +218,17 @@ def redact(text: str) -> Redacted:
     return Redacted(text, tuple(found))
 
 
+def kept(text: str, most: int, *, tail: bool = False) -> str:
+    """A text for keeping: redacted first and then cut, since half a secret would not be known as one.
+
+    most: characters. tail: its end is what matters. Half surrogates, which can't be stored, become "?".
+    """
+    safe = redact(text).text.encode("utf-8", "replace").decode()
+    if len(safe) <= most:
+        return safe
+    return "…" + safe[-most:] if tail else safe[:most] + "…"
+
+
 def _once(text: str) -> tuple[str, list[str]]:
     found: list[str] = []
     text = _key_blocks(text, found)

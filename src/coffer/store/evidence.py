@@ -13,7 +13,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Literal, cast
 
-from coffer.core.redact import redact
+from coffer.core.redact import kept
 from coffer.core.rule import Certainty, Evidence, Label, Reliability
 
 LONGEST_TEXT = 1_000
@@ -64,19 +64,11 @@ def clean(turn: HeardTurn) -> HeardTurn:
         return replace(turn, text="", before="", actions=(), reason="")
     return replace(
         turn,
-        text=_kept(turn.text),
-        before=_kept(turn.before, tail=True),
-        actions=tuple((tool, _kept(target)) for tool, target in turn.actions),
-        reason=_kept(turn.reason),
+        text=kept(turn.text, LONGEST_TEXT),
+        before=kept(turn.before, LONGEST_TEXT, tail=True),
+        actions=tuple((tool, kept(target, LONGEST_TEXT)) for tool, target in turn.actions),
+        reason=kept(turn.reason, LONGEST_TEXT),
     )
-
-
-def _kept(text: str, *, tail: bool = False) -> str:
-    """Redacted first, then cut: half a secret would not be known as one. Half surrogates can't be stored."""
-    safe = redact(text).text.encode("utf-8", "replace").decode()
-    if len(safe) <= LONGEST_TEXT:
-        return safe
-    return "…" + safe[-LONGEST_TEXT:] if tail else safe[:LONGEST_TEXT] + "…"
 
 
 def keep_turns(connection: sqlite3.Connection, turns: Iterable[HeardTurn]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from coffer.core.redact import redact
+from coffer.core.redact import kept
 
 LONGEST = 1_000
 """Characters that are kept of each text."""
@@ -41,7 +41,7 @@ def add(  # noqa: PLR0913  (the fields of what it makes)
 ) -> Proposal:
     """Keep a proposal, its texts redacted; the open one of before if the same was asked for already."""
     said = json.dumps(_clean(arguments), sort_keys=True)
-    by, row = _text(by), ("open", verb, digest, said)
+    by, row = kept(by, LONGEST), ("open", verb, digest, said)
     found = connection.execute(
         f"SELECT {_COLUMNS} FROM proposals "  # noqa: S608  (constants)
         "WHERE state = ? AND verb = ? AND digest = ? AND arguments = ? ORDER BY time LIMIT 1",
@@ -77,13 +77,7 @@ def _proposal(row: tuple[str, ...]) -> Proposal:
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
-        return _text(value)
+        return kept(value, LONGEST)
     if isinstance(value, dict):
         return {str(name): _clean(inner) for name, inner in value.items()}
     return [_clean(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-
-def _text(text: str) -> str:
-    """Redacted first, then cut: half a secret would not be known as one. Half surrogates can't be stored."""
-    safe = redact(text).text.encode("utf-8", "replace").decode()
-    return safe if len(safe) <= LONGEST else safe[:LONGEST] + "…"
