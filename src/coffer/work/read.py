@@ -44,7 +44,7 @@ def opened(
     """
     with ExitStack() as stack:
         source = stack.enter_context(open_source(path))
-        agent = recognise(source.head(_HEAD)) or recognise(source.tail(_HEAD)) or _recognise_any(source)
+        agent = agent_of(source)
         if agent is None:
             raise TranscriptForeign(str(path), _what(source.head()))
         warnings: list[str] = []
@@ -60,6 +60,11 @@ def opened(
         elif source.grown() < 0:
             warnings.append("The file was cut while it was read. Look again.")
         yield Opened(agent, transcript, source, warnings)
+
+
+def agent_of(source: Source) -> Agent | None:
+    """The agent whose transcript a file is, or None: by its ends, else by any line."""
+    return recognise(source.head(_HEAD)) or recognise(source.tail(_HEAD)) or _recognise_any(source)
 
 
 def _recognise_any(source: Source) -> Agent | None:

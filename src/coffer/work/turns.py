@@ -7,12 +7,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from coffer.agents.table import Agent, recognise
+from coffer.agents.table import Agent
 from coffer.core.dialect import MARKER
 from coffer.core.transcript import About
 from coffer.core.turn import Listener, Place, Turn
-from coffer.disk.files import Source, open_source, read_lines
+from coffer.disk.files import Source, open_source
 from coffer.errors import CofferError, TranscriptForeign
+from coffer.work.read import agent_of
 
 _HEAD = 1 << 18
 WARM_UP = 1 << 19
@@ -51,7 +52,7 @@ def hear(path: Path, since: int = 0, parents: Mapping[str, Path] | None = None) 
     Raises TranscriptMissing, NotAFile, TranscriptEmpty, TranscriptUnreadable, TranscriptForeign.
     """
     with open_source(path) as source:
-        agent = recognise(source.head(_HEAD)) or recognise(source.tail(_HEAD)) or _recognise_any(source)
+        agent = agent_of(source)
         if agent is None:
             raise TranscriptForeign(str(path), "no line of it is a record of theirs")
         about = agent.about(source.head(), source.tail())
@@ -96,14 +97,6 @@ def _is_of_subagent(path: Path) -> bool:
     Folders further up are the person's own: one may well be called so.
     """
     return path.name.startswith("agent-") or path.parent.name == "subagents"
-
-
-def _recognise_any(source: Source) -> Agent | None:
-    """The agent of the first line that is a record of one: a first line may be larger than any head."""
-    for found in read_lines(source, lambda line, _start: [agent] if (agent := recognise(line)) else []):
-        if found:
-            return found[0]
-    return None
 
 
 def _last_newline(source: Source) -> int:
