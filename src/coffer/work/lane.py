@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coffer.core.lane import Lane, LaneRefused, lane_of
 from coffer.store.home import Home
-from coffer.work.project_id import project_id
+from coffer.work.memory_folder import memory_folder
 
 LARGEST = 262_144
 """Bytes of a lane file. A bundle has room for 9,500; a session start must not wait for more."""
@@ -17,8 +17,7 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 def lane_folder(home: Home, project: Path | None) -> Path:
     """Where a project's lane lies, or the one for every project (None). Nothing is made."""
-    memory = home.root / "memory"
-    return (memory / "projects" / project_id(project) if project else memory / "global") / "rules"
+    return memory_folder(home, project) / "rules"
 
 
 def lane_for(home: Home, project: Path | None) -> Lane:
