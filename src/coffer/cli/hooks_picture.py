@@ -13,7 +13,7 @@ from coffer.cli import plain
 from coffer.core.redact import redact
 from coffer.store.db import Receipt
 from coffer.work.codex_trust import Trust
-from coffer.work.config_write import FORBIDDEN, INSTALLED, PERMITTED, UNINSTALLED
+from coffer.work.config_write import DISABLED, FORBIDDEN, INSTALLED, PERMITTED, RESTORED, UNINSTALLED
 from coffer.work.hook_status import HookStatus
 from coffer.work.install import InstallPlan
 
@@ -25,6 +25,15 @@ _DONE = {
     UNINSTALLED: "Entries taken out",
     PERMITTED: "Coffer's tools allowed",
     FORBIDDEN: "Coffer's tools no longer allowed",
+    DISABLED: "Its own memory switched off",
+    RESTORED: "Its own memory put back",
+    "undo": "Put back as it was",
+}
+_PARTS = {
+    PERMITTED: "permission",
+    FORBIDDEN: "permission",
+    DISABLED: "its own memory",
+    RESTORED: "its own memory",
 }
 
 
@@ -47,11 +56,14 @@ def show_plan(plan: InstallPlan) -> None:
             say(f"To do it by hand, put this into the file, behind what stands there:\n\n{plan.snippet}\n")
         return
     if not plan.changed:
-        nothing = {INSTALLED: "the entries are there", PERMITTED: "Coffer's tools are allowed"}
+        nothing = {
+            INSTALLED: "the entries are there",
+            PERMITTED: "Coffer's tools are allowed",
+            DISABLED: "its own memory is off",
+        }
         say(f"{title}: {nothing.get(plan.kind, 'nothing of ours is there')} ({plan.path}). Nothing to write.")
     else:
-        part = ", permission" if plan.kind in (PERMITTED, FORBIDDEN) else ", hooks"
-        say(f"{title}{part}:")
+        say(f"{title}, {_PARTS.get(plan.kind, 'hooks')}:")
         for line in shown_diff(plan):
             bold = line.startswith(("--- ", "+++ "))
             click.echo(coloured(line, None if bold else _COLOURS.get(line[:1]), bold=bold))

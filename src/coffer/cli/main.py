@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trust": ("coffer.cli.trust", "Let rule texts that Coffer did not write be delivered."),
     "bundle": ("coffer.cli.bundle", "Show what a session is sent of the rules, and what is left out."),
     "hooks": ("coffer.cli.hooks", "Connect your agents: put Coffer's hooks in, take them out, see them."),
+    "native-memory": ("coffer.cli.native_memory", "Switch the agents' own memory off, and put it back."),
     "status": ("coffer.cli.status", "Show whether the rules arrive: daemon, hooks, open sessions."),
     "run": ("coffer.cli.run", "Run an agent so that its session can be reloaded in place."),
     "reload": ("coffer.cli.reload", "Reload a session that runs under `coffer run`, or say why not now."),
