@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from coffer.launch import door
 from coffer.store.home import Home
+from coffer.work import runs
 from tests.lab import clients
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome
@@ -35,7 +35,7 @@ SCRIPTS: dict[str, Any] = {
 
 
 class Stage:
-    """An interactive client under `coffer run`, and its launcher's door."""
+    """An interactive client under `coffer run`, and its launcher's runs."""
 
     def __init__(self, home: ClaudeHome, server: AnthropicServer) -> None:
         self.home, self.server = home, server
@@ -66,8 +66,8 @@ class Stage:
     ) -> dict[str, Any]:
         """Ask the launcher while the terminal is read on."""
         said: list[dict[str, Any] | None] = []
-        (name,) = door.runs(self.coffer)
-        thread = threading.Thread(target=lambda: said.append(door.ask(self.coffer, name, request, 40)))
+        (name,) = runs.runs(self.coffer)
+        thread = threading.Thread(target=lambda: said.append(runs.ask(self.coffer, name, request, 40)))
         thread.start()
         if meanwhile is not None:
             meanwhile()
@@ -171,7 +171,7 @@ def test_an_edited_transcript_is_read_again_in_place(stage: Stage) -> None:
         assert stage.session(pane) == session
         pane.submit("/exit")
         assert pane.ended() == 0
-    assert door.runs(stage.coffer) == []
+    assert runs.runs(stage.coffer) == []
 
 
 def test_a_draft_typed_meanwhile_is_still_there(stage: Stage) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 import psutil
 
-from coffer.launch import door
 from coffer.store.home import Home
+from coffer.work import runs
 from tests.launch.pane import Pane
 
 COFFER = [sys.executable, "-m", "coffer.cli.main"]
@@ -68,9 +68,9 @@ class Rig:
         return self.ask(pane, {"do": "state"})
 
     def ask(self, _pane: Pane, request: dict[str, Any], seconds: float = 10.0) -> dict[str, Any]:
-        names = door.runs(self.home)
+        names = runs.runs(self.home)
         assert len(names) == 1
-        said = door.ask(self.home, names[0], request, seconds)
+        said = runs.ask(self.home, names[0], request, seconds)
         assert said is not None
         return said
 

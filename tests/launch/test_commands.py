@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from coffer.disk.live import start_mark
-from coffer.launch import door
 from coffer.launch.program import restarted
+from coffer.work import runs
 from tests.launch.pane import Pane
 from tests.launch.rig import COFFER, RAW, SAY, Rig
 from tests.launch.test_prompt_row import look_of
@@ -82,7 +82,7 @@ def test_the_door_is_the_users_own_and_takes_anything(rig: Rig) -> None:
     rig.program(f"{RAW}{SAY}say('ready')\nsay('got', os.read(0, 9))\n", "claude")
     with rig.run(agent="claude") as pane:
         pane.wait("ready")
-        (name,) = door.runs(rig.home)
+        (name,) = runs.runs(rig.home)
         path = rig.home.root / "run" / f"{name}.sock"
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -117,7 +117,7 @@ def test_the_door_is_the_users_own_and_takes_anything(rig: Rig) -> None:
         assert pane.ended() == 0
         for link in idle:
             link.close()
-    assert door.runs(rig.home) == []
+    assert runs.runs(rig.home) == []
 
 
 def test_a_killed_launchers_socket_is_cleared_away(rig: Rig) -> None:
@@ -126,9 +126,9 @@ def test_a_killed_launchers_socket_is_cleared_away(rig: Rig) -> None:
         pane.wait("ready")
         rig.launcher().kill()
         pane.ended()
-    assert len(door.runs(rig.home)) == 1
+    assert len(runs.runs(rig.home)) == 1
     assert coffer(rig, "reload").returncode == 63
-    assert door.runs(rig.home) == []
+    assert runs.runs(rig.home) == []
 
 
 def test_a_home_with_a_long_path(rig: Rig, tmp_path: Path) -> None:

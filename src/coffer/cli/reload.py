@@ -10,14 +10,14 @@ import click
 from coffer.cli import plain
 from coffer.cli.counter import json_option
 from coffer.cli.session import World
-from coffer.launch import reach
 from coffer.launch.errors import ReloadRefused
 from coffer.launch.reload import TYPED
 from coffer.store.home import Home
+from coffer.work import runs
 
 
 @click.command()
-@click.argument("session", metavar="[SESSION]", default=reach.CURRENT)
+@click.argument("session", metavar="[SESSION]", default=runs.CURRENT)
 @click.option("--apply", is_flag=True, help="Do it. Without this, it is only said whether it would be safe.")
 @click.option(
     "--wait",
@@ -42,11 +42,11 @@ def command(session: str, apply: bool, wait: float, restart: str | None, as_mach
     """
     world = World.now()
     home = Home.of(world.environment)
-    found = reach.find_run(home, session, world.environment, world.folder)
+    found = runs.find_run(home, session, world.environment, world.folder)
     if not apply:
         _tell(found, as_machine)
         return
-    said = reach.reload(home, found, wait=wait, model=restart)
+    said = runs.reload(home, found, wait=wait, model=restart)
     if as_machine:
         click.echo(json.dumps(said, indent=2))
     if said.get("kind") != TYPED:

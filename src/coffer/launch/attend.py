@@ -20,7 +20,6 @@ from coffer.launch.prompt_row import read_prompt
 from coffer.launch.reload import (
     DRY,
     REFUSED,
-    SETTLE_SECONDS,
     TYPED,
     Outcome,
     Reload,
@@ -30,6 +29,7 @@ from coffer.launch.reload import (
 )
 from coffer.launch.screen import Screen
 from coffer.launch.standing import Standing, standing
+from coffer.work.runs import RELOAD, RESTART, RESTART_SECONDS, SETTLE_SECONDS, STATE
 
 _PIECE = 4096
 _MOST_BEHIND = 2_000_000
@@ -43,9 +43,6 @@ _LOOK_SECONDS = 0.0095
 """Between two looks at the screen: with each piece of a long output it would be read in vain."""
 _ASK_AGAIN_SECONDS = 0.1
 _LONGEST_WAIT = 600.0
-RESTART_SECONDS = 20.0
-
-RELOAD, RESTART, STATE = "reload", "restart", "state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +209,8 @@ class Attendant:
             return base | {"kind": DRY, "safe": False, "why": ["only Claude Code reloads a session in place"]}
         sight = self._sight(now, found)
         why = obstacles(sight, _line(found.session), SETTLE_SECONDS)
-        return base | {"kind": DRY, "safe": not why, "why": why, "prompt": read_prompt(sight.look).kind}
+        vim = {"vim": found.is_vim, "restart": restart_obstacles(sight, SETTLE_SECONDS)}
+        return base | {"kind": DRY, "safe": not why, "why": why, "prompt": read_prompt(sight.look).kind} | vim
 
     def step(self, now: float, *, busy: bool) -> bytes:
         """What is to be written to the agent now. busy: earlier keys are not all written yet."""

@@ -10,21 +10,15 @@ import json
 import os
 import secrets
 import socket
-import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coffer.core.loads import loads
-from coffer.launch.errors import LauncherSilent
 from coffer.store.home import Home
+from coffer.work.runs import CWD, LONGEST_LINE, parsed
 
-_LONGEST_LINE = 65_536
 _MOST_CALLERS = 8
-_CWD = threading.Lock()
-"""The working folder is the whole process's."""
 
 
 @dataclass(slots=True)
@@ -51,7 +45,7 @@ class Door:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             folder = home.make(home.root / "run")
-            with _CWD, contextlib.chdir(folder):  # an address holds 107 bytes, 103 on macOS
+            with CWD, contextlib.chdir(folder):  # an address holds 107 bytes, 103 on macOS
                 mask = os.umask(0o177)
                 try:
                     listener.bind(f"{name}.sock")
@@ -89,11 +83,11 @@ class Door:
             except OSError:
                 data = b""
             caller.heard += data
-            if not data or len(caller.heard) > _LONGEST_LINE:
+            if not data or len(caller.heard) > LONGEST_LINE:
                 self._drop(number)
             elif b"\n" in caller.heard and not caller.answered:
                 caller.answered = True
-                request = _request(caller.heard)
+                request = parsed(caller.heard)
                 if request is None:
                     self._drop(number)
                 else:
@@ -135,59 +129,3 @@ class Door:
 def new_name() -> str:
     """A name for a run that nobody else has."""
     return secrets.token_hex(6)
-
-
-def _request(line: bytes) -> dict[str, Any] | None:
-    try:
-        said = loads(line.partition(b"\n")[0].decode("utf-8", "replace"))
-    except ValueError:
-        return None
-    return said if isinstance(said, dict) else None
-
-
-def runs(home: Home) -> list[str]:
-    """Names of the runs whose sockets are there; a killed launcher leaves its socket behind."""
-    try:
-        return sorted(path.stem for path in (home.root / "run").glob("*.sock"))
-    except OSError:
-        return []
-
-
-def ask(home: Home, name: str, request: dict[str, Any], seconds: float = 5.0) -> dict[str, Any] | None:
-    """Ask a launcher; None where it is gone. Raises LauncherSilent."""
-    link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    with link:
-        link.settimeout(seconds)
-        try:
-            with _CWD, contextlib.chdir(home.root / "run"):
-                link.connect(f"{name}.sock")
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except ConnectionRefusedError:
-            with contextlib.suppress(OSError):
-                (home.root / "run" / f"{name}.sock").unlink()  # its launcher was killed
-            return None
-        except OSError as error:
-            raise LauncherSilent(error.strerror or str(error)) from error
-        return _exchange(link, request, seconds)
-
-
-def _exchange(link: socket.socket, request: dict[str, Any], seconds: float) -> dict[str, Any] | None:
-    until = time.monotonic() + seconds
-    heard = b""
-    try:
-        link.sendall(json.dumps(request).encode() + b"\n")
-        while b"\n" not in heard and len(heard) < _LONGEST_LINE:
-            link.settimeout(max(until - time.monotonic(), 0.01))
-            data = link.recv(8192)
-            if not data:
-                return None
-            heard += data
-    except TimeoutError as error:
-        raise LauncherSilent(f"nothing came within {seconds:g} seconds") from error
-    except OSError as error:
-        raise LauncherSilent(error.strerror or str(error)) from error
-    answer = _request(heard)
-    if answer is None:
-        raise LauncherSilent("what it said is no answer")
-    return answer

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from coffer.launch.errors import AgentMissing, AgentUnknown
 
-RUN = "COFFER_RUN"
 PROGRAMS = {"claude": "claude", "codex": "codex"}
 """Agent → its program."""
 

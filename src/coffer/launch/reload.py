@@ -17,9 +17,8 @@ from dataclasses import dataclass
 
 from coffer.launch.look import Look
 from coffer.launch.prompt_row import EMPTY, INDENT, SEARCH, VIM, holds_exactly, read_prompt
+from coffer.work.runs import SETTLE_SECONDS
 
-SETTLE_SECONDS = 2.0
-"""How long no key may have come before anything is typed."""
 _ECHO_SECONDS = 3.0
 """For the client to show what was typed."""
 _QUIET_SECONDS = 0.08

@@ -9,14 +9,16 @@ from pathlib import Path
 from coffer.disk.places import Places
 from coffer.errors import CofferError
 from coffer.launch import door
-from coffer.launch.attend import STATE, Attendant, Run
+from coffer.launch.attend import Attendant, Run
 from coffer.launch.child import Child
 from coffer.launch.errors import AgentNotStarted
-from coffer.launch.program import RUN, program
+from coffer.launch.program import program
 from coffer.launch.screen import Screen
 from coffer.launch.session import Session, leave_as
 from coffer.launch.terminal import Terminal
 from coffer.store.home import Home
+from coffer.work import runs
+from coffer.work.runs import RUN, STATE
 
 
 def run(agent: str, arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> int:
@@ -68,7 +70,7 @@ def _is_inside(home: Home, environment: Mapping[str, str]) -> bool:
     if not name.isalnum():
         return False
     try:
-        said = door.ask(home, name, {"do": STATE}, seconds=1.0)
+        said = runs.ask(home, name, {"do": STATE}, seconds=1.0)
     except CofferError:
         return False
     return said is not None and said.get("leader") == os.getsid(0)
