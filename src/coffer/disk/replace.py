@@ -76,13 +76,13 @@ class Ticket:
 
 
 @contextmanager
-def locked(folder: Path, path: Path) -> Iterator[None]:
-    """Hold the lock of a transcript. Raises Busy where another process holds it, WriteFailed."""
+def locked(folder: Path, path: Path, seconds: float = _LOCK_SECONDS) -> Iterator[None]:
+    """Hold the lock of a file. seconds: how long to wait for another process. Raises Busy, WriteFailed."""
     name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
     lock = FileLock(folder / f"{name}.lock", mode=0o600)
     with refusals(folder):
         try:
-            lock.acquire(timeout=_LOCK_SECONDS)
+            lock.acquire(timeout=seconds)
         except Timeout as error:  # an OSError too
             raise Busy(str(path)) from error
     try:
