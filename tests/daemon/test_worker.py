@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from coffer.daemon.learning import BACK_OFF, LONGEST_BACK_OFF, Pupil, Session
+from coffer.daemon.learning import BACK_OFF, LONGEST_BACK_OFF, Pupil
+from coffer.daemon.session import Session
 from coffer.daemon.worker import Worker, WorkerFailed
 from coffer.disk.follow import Followed
 from coffer.store.home import Home

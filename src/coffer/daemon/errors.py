@@ -53,3 +53,7 @@ class ThreadFailed(CofferError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"Something the daemon does came to nothing: {name}. Its log says more.")
+
+
+class PartFailed(Exception):
+    """A part of the daemon raised what nobody expected; it is in the log. The message names the part."""

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from coffer.daemon.part import Given
+from coffer.daemon.session import Session
 from coffer.daemon.worker import Worker, WorkerFailed
-from coffer.disk.follow import Followed, peek
-from coffer.disk.places import Places
-from coffer.disk.sessions import MAIN
+from coffer.disk.follow import Growth, peek
+from coffer.disk.sessions import MAIN, Found
 from coffer.errors import SettingsBroken
 from coffer.store.home import Home
+from coffer.work.deliver import Asked
 from coffer.work.settings import load
 
 _LOG = logging.getLogger("coffer.daemon")
-QUIET_SECONDS = 0.3
-"""A transcript that was written to this long ago may have the rest of a turn yet to come."""
-LATEST_SECONDS = 1.5
-"""A transcript that is never quiet is learned from all the same."""
 MOST_AT_ONCE = 16
 LARGEST_AT_ONCE = 64 << 20
 SLOWEST = 2 << 20
@@ -32,54 +30,61 @@ BACK_OFF = 30.0
 LONGEST_BACK_OFF = 3600.0
 BUSY_SECONDS = 2.0
 REFUSED_SECONDS = 60.0
+ENDED_SECONDS = 0.5
+"""After the end of a session, what a client still writes then."""
 
 Clock = Callable[[], float]
 
 
-@dataclass(slots=True)
-class Session:
-    """A transcript that is followed. Times are of the monotonic clock: no jump of the other one delays anything.
+class Learning:
+    """The part that learns from what sessions grew by."""
 
-    changed: when something new came that isn't learned, None for nothing. quiet: when it was written to last.
-    alone: it goes into a job of its own, since it was in one that failed.
-    """
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._due = asyncio.Event()
+        self.pupil = Pupil(given.home, given.worker, self._learned)
 
-    agent: str
-    path: Path
-    environment: Mapping[str, str] = field(repr=False)
-    followed: Followed | None = None
-    changed: float | None = None
-    quiet: float = 0.0
-    not_before: float = 0.0
-    failures: int = 0
-    alone: bool = False
-    folder: str = ""
-    session: str = ""
-    event: str = ""
-    heard: float = 0.0
+    def heard(self, asked: Asked, event: str) -> None:
+        """An event alone is nothing to learn from: what it is about comes into the transcript."""
 
-    @property
-    def due(self) -> float | None:
-        """When it is to be learned from."""
-        if self.changed is None:
-            return None
-        calm = min(self.quiet + QUIET_SECONDS, self.changed + LATEST_SECONDS)
-        return max(calm, self.not_before)
+    def grew(self, session: Session, growth: Growth) -> None:
+        """What a person may have said is learned."""
+        if growth.person:
+            session.mark(time.monotonic())
+            self._due.set()
 
-    @property
-    def places(self) -> Places:
-        """Where its agent keeps its files."""
-        return Places.of(self.environment)
+    def ended(self, session: Session, reason: str) -> None:  # noqa: ARG002  (as all parts hear it)
+        """What is new in it is learned, also what no line of it gave a reason for."""
+        session.mark(time.monotonic() + ENDED_SECONDS)
+        self._due.set()
 
-    @property
-    def size(self) -> int:
-        """Bytes, as they were seen last."""
-        return self.followed.size if self.followed is not None else 0
+    def swept(self, found: Sequence[Found]) -> None:  # noqa: ARG002
+        """The sweep may have marked sessions that were never learned from."""
+        self._due.set()
 
-    def mark(self, now: float) -> None:
-        """Something new came."""
-        self.changed = now if self.changed is None else self.changed
-        self.quiet = now
+    async def run(self) -> None:
+        """Learn from what is due, until cancelled."""
+        sessions = self._given.sessions
+        while True:
+            due = self.pupil.next_due(sessions)
+            try:
+                async with asyncio.timeout(None if due is None else max(0.0, due - time.monotonic())):
+                    await self._due.wait()
+            except TimeoutError:
+                await self.pupil.step(sessions)
+            self._due.clear()
+
+    async def _learned(self, answer: dict[str, Any]) -> None:
+        changes = answer.get("changes", {})
+        if not answer.get("turns") and not changes:
+            return
+        _LOG.info(
+            "learned from %s sessions: %s turns, %s digests changed",
+            answer.get("sessions"),
+            answer.get("turns"),
+            len(changes),
+        )
+        self._given.publish(map(Path, answer.get("projects", ())), bool(changes))
 
 
 class Pupil:

@@ -1,6 +1,6 @@
 """When the daemon does what: what it hears from hooks, from the file system and from the clock, and nothing else.
 
-What is done stands elsewhere: `answers` (hooks), `chores` (a thread), `learning` (the worker).
+What is done stands elsewhere: `answers` (hooks), `chores` (a thread), `parts` (all that lives beside the answers).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,9 @@ from typing import Any
 from coffer.daemon.answers import Answered, Answers
 from coffer.daemon.chores import Chores, Context
 from coffer.daemon.errors import ThreadFailed
-from coffer.daemon.learning import Pupil, Session
+from coffer.daemon.part import Given, live, tell
+from coffer.daemon.parts import Parts, every_part
+from coffer.daemon.session import Session
 from coffer.daemon.sweep import Sweep
 from coffer.daemon.times import (
     AFTER_EVENT,
@@ -39,7 +41,7 @@ from coffer.disk.project import project_of
 from coffer.errors import CofferError
 from coffer.store.deliveries import Delivery
 from coffer.store.home import Home
-from coffer.work.deliver import Asked
+from coffer.work.deliver import REHEARSAL, Asked
 from coffer.work.effective import user_home
 from coffer.work.held import child_file
 
@@ -49,23 +51,29 @@ _LOG = logging.getLogger("coffer.daemon")
 class Loop:
     """One for a daemon. Everything in it happens on the event loop."""
 
-    def __init__(self, home: Home, environment: Mapping[str, str], worker: Worker) -> None:
+    def __init__(
+        self,
+        home: Home,
+        environment: Mapping[str, str],
+        worker: Worker,
+        made: Callable[[Given], Parts] = every_part,
+    ) -> None:
         self._home, self._environment = home, environment
         self.worker = worker
         self.answers = Answers(home, environment)
         self.chores = Chores(home, self.answers.world, self.answers.outbox)
         self.sweep = Sweep(home, self.chores)
-        self.pupil = Pupil(home, worker, self._learned)
         self.sessions: dict[Path, Session] = {}
         self.contexts: dict[Path, Context] = {}
         self._folders: dict[Path, None] = {}
         self._taking: set[Places] = set()
         self._places = {Places.of(environment): dict(environment)}
         self._looks: dict[Path, Look] = {}
-        self._looked, self._due, self._publish, self._sent = (asyncio.Event() for _ in range(4))
-        self._spool = asyncio.Event()
+        self._looked, self._publish, self._sent, self._spool = (asyncio.Event() for _ in range(4))
         self._force = False
         self.watch = Watch(self._look, self._publish.set, self._spool.set)
+        given = Given(home, environment, worker, self.chores, self.sessions, self._republish)
+        self.parts = made(given)
 
     # --- what it hears
 
@@ -73,7 +81,7 @@ class Loop:
         """A hook's event; the answer to it."""
         answered = await self.answers.reply(agent, event, body, headers)
         if answered.asked is not None:
-            self._hear(answered.asked, event, answered.deliveries)
+            self._hear(answered.asked, event, answered)
         return answered
 
     async def context(self, agent: str, folder: Path) -> dict[str, Any]:
@@ -85,30 +93,34 @@ class Loop:
         known = self.sessions.values()
         mine = [one for one in known if one.agent == agent and session in (one.session, one.path.stem)]
         for one in mine:
-            self._end(one.path, one.environment)
+            self._end(one, one.environment, "")
         return bool(mine)
 
-    def _hear(self, asked: Asked, event: str, deliveries: tuple[Delivery, ...]) -> None:
-        if deliveries:
+    def _hear(self, asked: Asked, event: str, answered: Answered) -> None:
+        if answered.deliveries:
             self._sent.set()
-        for one in deliveries:
+        for one in answered.deliveries:
             self._open(one, asked.places)
         if event in ("SessionStart", "UserPromptSubmit"):
             self._settle_in(asked.folder)
         if event == "SessionStart":
             self._take(asked.places, asked.environment)
         self._know(asked.environment)
-        if asked.transcript is None or event not in AFTER_EVENT:
-            return
-        session = self._session(asked.agent, asked.transcript, asked.environment)
+        if asked.transcript is not None and event in AFTER_EVENT:
+            self._follow(asked, asked.transcript, event, answered.source)
+        if asked.session != REHEARSAL:
+            tell(self.parts, lambda part: part.heard(asked, event))
+
+    def _follow(self, asked: Asked, transcript: Path, event: str, reason: str) -> None:
+        session = self._session(asked.agent, transcript, asked.environment)
         session.folder, session.session = str(asked.folder), asked.session
         session.event, session.heard = event, time.time()
         if event == "SessionEnd":
-            self._end(asked.transcript, asked.environment)
+            self._end(session, asked.environment, reason)
             return
         for delay in AFTER_EVENT[event]:
             settled = event == "Stop" and delay == AFTER_EVENT[event][-1]
-            self._later(delay, asked.transcript, Look(settled=settled))
+            self._later(delay, transcript, Look(settled=settled))
 
     def _know(self, environment: Mapping[str, str]) -> None:
         """Sessions with this environment keep their files in folders that are followed from now on."""
@@ -117,14 +129,11 @@ class Loop:
             self._places[places] = dict(environment)
             self.watch.below(self._places)
 
-    def _end(self, path: Path, environment: Mapping[str, str]) -> None:
-        """What is new in it is learned, also what no line of it gave a reason for."""
+    def _end(self, session: Session, environment: Mapping[str, str], reason: str) -> None:
         self._take(Places.of(environment), environment)
-        session = self._session("", path, environment)
-        session.mark(time.monotonic() + AFTER_EVENT["SessionEnd"][0])
-        self._due.set()
         for delay in AFTER_EVENT["SessionEnd"]:
-            self._later(delay, path, Look(settled=True, ended=True))
+            self._later(delay, session.path, Look(settled=True, ended=True))
+        tell(self.parts, lambda part: part.ended(session, reason))
 
     def _take(self, places: Places, environment: Mapping[str, str]) -> None:
         """Settle the person's own digest: once for all sessions that begin or end in this moment."""
@@ -154,6 +163,13 @@ class Loop:
         self._folders[folder] = None
         self._force = True
         self._publish.set()
+
+    def _republish(self, projects: Iterable[Path], changed: bool) -> None:  # noqa: FBT001  (of a part)
+        for project in projects:
+            self._settle_in(project)
+        if changed:
+            self._force = True
+            self._publish.set()
 
     def _open(self, delivery: Delivery, places: Places) -> None:
         if delivery.state != "sent" or not delivery.transcript:
@@ -199,7 +215,6 @@ class Loop:
         async with asyncio.TaskGroup() as group:
             steps = (
                 self._looking,
-                self._learning,
                 self._publishing,
                 self._saving,
                 self._spooling,
@@ -207,6 +222,7 @@ class Loop:
                 self.watch.run,
             )
             tasks = [group.create_task(step()) for step in steps]
+            tasks += [group.create_task(live(part)) for part in self.parts]
             await stopping.wait()
             for task in tasks:
                 task.cancel()
@@ -242,9 +258,8 @@ class Loop:
             session = self._session(agent, path, self._environment_of(path))
             session.agent = agent
             session.followed, growth = await self.chores.run(self.chores.grown, agent, path, session.followed)
-            if growth.person:
-                session.mark(time.monotonic())
-                self._due.set()
+            if growth.grew or growth.replaced:
+                tell(self.parts, lambda part: part.grew(session, growth))
         if context is not None:
             await self._confirm(path, context, look)
 
@@ -275,32 +290,6 @@ class Loop:
         """The environment of the sessions that keep their files there."""
         _, places = self.watch.whose(path)
         return self._places.get(places, self._environment) if places is not None else self._environment
-
-    async def _learning(self) -> None:
-        """Learn from what is due."""
-        while True:
-            due = self.pupil.next_due(self.sessions)
-            try:
-                async with asyncio.timeout(None if due is None else max(0.0, due - time.monotonic())):
-                    await self._due.wait()
-            except TimeoutError:
-                await self.pupil.step(self.sessions)
-            self._due.clear()
-
-    async def _learned(self, answer: dict[str, Any]) -> None:
-        if not answer.get("turns") and not answer.get("changes"):
-            return
-        _LOG.info(
-            "learned from %s sessions: %s turns, %s digests changed",
-            answer.get("sessions"),
-            answer.get("turns"),
-            len(answer.get("changes", {})),
-        )
-        for project in answer.get("projects", ()):
-            self._settle_in(Path(project))
-        if answer.get("changes"):
-            self._force = True
-            self._publish.set()
 
     async def _publishing(self) -> None:
         """Bring the files of hooks without a daemon up to date."""
@@ -378,7 +367,7 @@ class Loop:
             session = self._session(one.agent, one.path, self._environment_of(one.path))
             session.followed = peek(one.path)
             session.mark(time.monotonic())
-            self._due.set()
+        tell(self.parts, lambda part: part.swept(swept.found))
         self._forget()
         self.watch.below(self._places)
 

@@ -42,8 +42,8 @@ class Ears:
             "port": self.known.port,
             "memory": _resident(),
             "worker": {"pid": loop.worker.pid, "jobs": loop.worker.jobs, "failures": loop.worker.failures},
-            "learned_turns": loop.pupil.learned,
-            "problem": loop.pupil.problem,
+            "learned_turns": loop.parts.learning.pupil.learned,
+            "problem": loop.parts.learning.pupil.problem,
             "unconfirmed": len(loop.contexts),
             "sessions": [
                 {

@@ -19,10 +19,14 @@ LOOKED_BACK = timedelta(days=1)
 
 @dataclass(slots=True)
 class Swept:
-    """grown: transcripts that changed since the last sweep. new: those with something that was never learned."""
+    """grown: transcripts that changed since the last sweep. new: those with something that was never learned.
+
+    found: all of them, newest first.
+    """
 
     grown: list[Path] = field(default_factory=list)
     new: list[Found] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)
 
 
 class Sweep:
@@ -37,7 +41,7 @@ class Sweep:
         """Look at everything. The first time what was learned before tells what is new. Raises StoreFailed."""
         found = await self._chores.run(self._chores.sessions, list(places))
         found = [one for one in found if one.kind in (MAIN, ARCHIVED)]
-        first, swept = self._since is None, Swept()
+        first, swept = self._since is None, Swept(found=found)
         if self._since is None:
             self._since = await self._chores.run(first_start, self._home)
         heard = await self._chores.run(self._chores.heard) if first else {}
