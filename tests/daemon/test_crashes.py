@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 
 from coffer.work.bundle_files import read_spool
@@ -125,3 +126,42 @@ def test_ten_kills_while_sessions_begin_and_go_on(rig: Rig) -> None:
     sent = [one for one in rig.deliveries() if one.event == "SessionStart:startup"]
     assert {one.session for one in sent} == {session.name for session in sessions}
     eventually(lambda: {one.state for one in rig.deliveries()} <= {"confirmed", "held"})
+
+
+HALF = "\ud800"
+"""Half a surrogate pair: JSON can say it, and no database and no file name can hold it."""
+
+
+def test_words_that_nothing_can_hold_keep_no_receipt_back(running: Rig) -> None:
+    write_rules(running.house, running.home, ORDER)
+    tide = running.project()
+    daemon = running.process()
+    for number, said in enumerate(
+        (
+            {"session_id": HALF},
+            {"source": HALF},
+            {"agent_id": HALF},
+            {"cwd": f"/{HALF}"},
+            {"agent_id": "/../x"},
+        )
+    ):
+        path = running.session(f"odd{number}", tide).path
+        told = {"session_id": f"odd{number}", "transcript_path": str(path), "source": "startup", **said}
+        assert ORDER in running.hook("claude", "SessionStart", tide, **told)
+    assert ORDER in running.session("sound", tide).start()
+    eventually(lambda: "sound" in {one.session for one in running.deliveries()}, timeout=10)
+    assert {one.child for one in running.deliveries()} == {""}
+    assert running.process() == daemon
+    running.kill()
+    running.begin()
+    assert ORDER in running.session("next", tide).start()
+    eventually(lambda: "next" in {one.session for one in running.deliveries()})
+
+
+def test_a_folder_whose_name_is_no_text_keeps_no_receipt_back(running: Rig) -> None:
+    write_rules(running.house, running.home, ORDER)
+    folder = running.house / os.fsdecode(b"caf\xe9")
+    (folder / ".cozempic").mkdir(parents=True)
+    assert ORDER in running.hook("claude", "SessionStart", folder, session_id="odd", source="startup", cwd="")
+    eventually(lambda: {one.session for one in running.deliveries()} == {"odd"}, timeout=10)
+    assert "caf" in running.deliveries()[0].project

@@ -37,6 +37,7 @@ def admitted(said: object, agent: str, places: Places) -> Path | None:
         below = [root for root in roots(agent, places) if path.is_relative_to(os.path.realpath(root))]
         if not below:
             return None
+        str(path).encode("utf-8")  # what is no text names no row of a database
         found = os.lstat(path)
     except FileNotFoundError:
         return path

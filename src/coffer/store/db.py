@@ -53,7 +53,7 @@ def database(home: Home, *, write: bool = True) -> Iterator[sqlite3.Connection]:
     try:
         with _opened(home) if write else _looked_at(home) as connection:
             yield connection
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeEncodeError) as error:  # the second: a path that is no text
         raise StoreFailed(str(home.database), str(error)) from error
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
+from coffer.core.text import as_text
+
 State = Literal["sent", "confirmed", "held", "missing", "unverifiable"]
 """held: the context had it already. missing: the model answered since, and it isn't there. unverifiable: there is no
 transcript to look at."""
@@ -62,7 +64,10 @@ def stamp(now: datetime) -> str:
 
 
 def save(connection: sqlite3.Connection, delivery: Delivery) -> None:
-    """Insert a delivery, or bring its state, seen and transcript up to date."""
+    """Insert a delivery, or bring its state, seen and transcript up to date.
+
+    One that names a folder whose name is no text is kept all the same: it would hold up all that wait behind it.
+    """
     connection.execute(
         f"INSERT INTO deliveries ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "  # noqa: S608  (a constant)
         "ON CONFLICT (id) DO UPDATE SET state = excluded.state, seen = excluded.seen, "
@@ -71,14 +76,14 @@ def save(connection: sqlite3.Connection, delivery: Delivery) -> None:
             delivery.id,
             delivery.time,
             delivery.agent,
-            delivery.session,
-            delivery.transcript,
-            delivery.child,
-            delivery.event,
-            delivery.project,
+            as_text(delivery.session),
+            as_text(delivery.transcript),
+            as_text(delivery.child),
+            as_text(delivery.event),
+            as_text(delivery.project),
             delivery.bundle,
             json.dumps(delivery.rules),
-            delivery.text,
+            as_text(delivery.text),
             delivery.bytes,
             delivery.milliseconds,
             delivery.state,

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from coffer.agents.hook_table import HOOK_AGENTS, envelope
 from coffer.core.block import Held
 from coffer.core.bundle import Bundle, delta
+from coffer.core.text import is_text
 from coffer.disk.admitted import admitted
 from coffer.disk.places import Places
 from coffer.store.db import database
@@ -154,8 +155,11 @@ def asked_of(
 
 
 def _word(said: Mapping[str, Any], name: str) -> str:
+    """A word of a hook's stdin; "" for what no folder's or session's name can be."""
     value = said.get(name)
-    return value if isinstance(value, str) and "\0" not in value and "/" not in value[: name != "cwd"] else ""
+    if not isinstance(value, str) or "\0" in value or not is_text(value):
+        return ""
+    return value if name == "cwd" or "/" not in value else ""
 
 
 @dataclass(frozen=True, slots=True)
