@@ -78,6 +78,8 @@ def test_plain_lines_stand_as_they_were_written(lines: list[str]) -> None:
         "\x1b[>1u",
         "\x1b[=5;1u",
         "\x1b[?u",
+        "\x1b[9K",
+        "\x1b[9J",
         "\x1b[>4;2m",
         "\x1b[2 q",
         "\x1b[?2026$p",

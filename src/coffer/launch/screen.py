@@ -204,6 +204,8 @@ class Screen:
     def _act(self, final: str, numbers: list[int]) -> None:
         if final == "m":
             self._cells.select_graphic_rendition(*numbers)
+        elif final in "JK" and numbers and numbers[0] > (3 if final == "J" else 2):
+            return  # a terminal ignores what it does not know; the emulator would fail
         elif final in _ONE:
             getattr(self._cells, _ONE[final])(*numbers[:1])
             if final == "J" and numbers[:1] in ([2], [3]):
