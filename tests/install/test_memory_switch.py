@@ -35,6 +35,7 @@ TOMLS = [
     "\n",
     'model = "x"\n',
     'model = "x"',
+    'features.plugins = false\n\n[x]\ny = 1\n',
     "# mine\n[features]\nhooks = true # yes\n\n[mcp_servers.a]\ncommand = 'x'\n",
     "features.memories = true\n",
     "features = { memories = true, other = 1 }\n",
