@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from coffer.core.settings import Guard, SettingsWrong, settings_of
+from coffer.core.settings import Guard, settings_of
+from coffer.core.settings_table import SettingsWrong
 
 
 def test_without_a_table_the_defaults_hold() -> None:

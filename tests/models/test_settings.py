@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from coffer.core.events import Settings as Digest
 from coffer.core.rule import Weights
-from coffer.core.settings import Model, Settings, SettingsWrong, is_loopback, settings_of
+from coffer.core.settings import Model, Settings, is_loopback, settings_of
+from coffer.core.settings_table import SettingsWrong
 from coffer.errors import SettingsBroken
 from coffer.store.home import Home
 from coffer.work.settings import LARGEST, load

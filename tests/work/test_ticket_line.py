@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from coffer.core.settings import Learn, SettingsWrong, settings_of
+from coffer.core.settings import Learn, settings_of
+from coffer.core.settings_table import SettingsWrong
 from coffer.errors import SettingsBroken
 from coffer.work.deliver import REHEARSAL, Asked
 from coffer.work.propose import Said, propose

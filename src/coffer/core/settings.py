@@ -12,21 +12,19 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any, Literal, cast
 
 from coffer.core.events import Settings as Digest
 from coffer.core.plan import Form
 from coffer.core.redact import redact
 from coffer.core.rule import Weights
+from coffer.core.settings_table import SettingsWrong, Table, Told
 from coffer.core.tiers import TIERS, Tier, tiers_at
 
 Provider = Literal["none", "anthropic", "openai"]
 """Who answers: nobody, the Anthropic API, or any server with OpenAI's chat completions."""
 HOMES: dict[str, str] = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
 """Where a provider is asked if nothing else is set."""
-LONGEST_SHOWN = 40
-"""Characters of a wrong value that an error repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,10 @@ class Http:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings. warnings: a sentence each, for the person."""
+    """All settings. warnings: a sentence each, for the person.
+
+    native_memory: by agent, whether its own memory is to be off; one that is not named is left alone.
+    """
 
     digest: Digest = field(default_factory=Digest)
     model: Model = field(default_factory=Model)
@@ -102,20 +103,13 @@ class Settings:
     learn: Learn = field(default_factory=Learn)
     http: Http = field(default_factory=Http)
     guard: Guard = field(default_factory=Guard)
-
-
-class SettingsWrong(ValueError):
-    """Values that can't be meant. problems: a sentence each, which names the key and what is allowed."""
-
-    def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__(" ".join(self.problems))
+    native_memory: Mapping[str, bool] = field(default_factory=dict)
 
 
 def settings_of(config: Mapping[str, Any]) -> Settings:
     """The settings in a decoded config.toml; what isn't there has its default. Raises SettingsWrong."""
-    told = _Told()
-    tables = _Table(config, "", told)
+    told = Told()
+    tables = Table(config, "", told)
     found = Settings(
         _digest(tables.table("digest"), told),
         _model(tables.table("model"), told),
@@ -123,6 +117,7 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
         learn=Learn(**_switches(tables.table("learn"), auto=True, ask=True)),
         http=Http(**_switches(tables.table("http"), tcp=False)),
         guard=_guard(tables.table("guard"), told),
+        native_memory=_native_memory(tables.table("agents")),
     )
     tables.done()
     if told.problems:
@@ -130,95 +125,10 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
     return replace(found, warnings=tuple(told.warnings))
 
 
-@dataclass(slots=True)
-class _Told:
-    problems: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Table:
-    """One table of the file, and which of its keys were asked for. name: `digest.` for `[digest]`."""
-
-    values: Mapping[str, Any]
-    name: str
-    told: _Told
-    known: list[str] = field(default_factory=list)
-
-    def table(self, key: str) -> _Table:
-        self.known.append(key)
-        value = self.values.get(key, {})
-        if not isinstance(value, dict):
-            self.told.problems.append(f"`{self.name}{key}` must be a table: write `[{self.name}{key}]`.")
-            value = {}
-        return _Table(value, f"{self.name}{key}.", self.told)
-
-    def whole(self, key: str, default: int, least: int, most: int) -> int:
-        value = self._value(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            self._refuse(key, value, f"a whole number from {least} to {most}")
-            return default
-        return value
-
-    def number(self, key: str, default: float, least: float, most: float) -> float:
-        value = self._value(key, default)
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
-        if not fits or not least <= value <= most:  # nan lies nowhere
-            self._refuse(key, value, f"a number from {least:g} to {most:g}")
-            return default
-        return float(value)
-
-    def switch(self, key: str, *, default: bool) -> bool:
-        value = self._value(key, default)
-        if not isinstance(value, bool):
-            self._refuse(key, value, "true or false")
-            return default
-        return value
-
-    def text(self, key: str, allowed: re.Pattern[str], what: str) -> str:
-        value = self._value(key, "")
-        if not isinstance(value, str) or (value and not allowed.fullmatch(value)):
-            self._refuse(key, value, what)
-            return ""
-        return value
-
-    def done(self) -> None:
-        """Warn of what nobody asked for."""
-        names = {known.lower(): known for known in self.known}
-        for key in self.values:
-            if key not in self.known:
-                near = get_close_matches(key.lower(), names, 1, 0.5)
-                hint = f" Did you mean `{self.name}{names[near[0]]}`?" if near else ""
-                self.told.warnings.append(
-                    f"The setting `{self.name}{_shown(key)}` is not known and has no effect.{hint}"
-                )
-
-    def _value(self, key: str, default: Any) -> Any:
-        self.known.append(key)
-        return self.values.get(key, default)
-
-    def _refuse(self, key: str, value: object, allowed: str) -> None:
-        self.told.problems.append(f"`{self.name}{key}` is {_shown(value)}, but must be {allowed}.")
-
-
-def _shown(value: object) -> str:
-    """A wrong value for a sentence: short, on one line, and nothing that may be a secret."""
-    if isinstance(value, dict | list):
-        return "a table" if isinstance(value, dict) else "a list"
-    if isinstance(value, int) and value.bit_length() > 64:  # Python refuses to write out very long ones
-        return "a number beyond all measure"
-    said = str(value).lower() if isinstance(value, bool) else str(value)
-    if redact(said).found:
-        return "something that looks like a secret"
-    said = "".join(char if char.isprintable() else " " for char in said[: LONGEST_SHOWN + 1])
-    said = said if len(said) <= LONGEST_SHOWN else said[: LONGEST_SHOWN - 1] + "…"
-    return said if said.strip() else "empty"
-
-
 # --- the table `digest`
 
 
-def _digest(table: _Table, told: _Told) -> Digest:
+def _digest(table: Table, told: Told) -> Digest:
     plain = Digest()
     found = Digest(
         promote_at=table.whole("promote_at", plain.promote_at, 1, 100),
@@ -239,7 +149,7 @@ def _digest(table: _Table, told: _Told) -> Digest:
     return found
 
 
-def _weights(table: _Table) -> Weights:
+def _weights(table: Table) -> Weights:
     plain = Weights()
     found = Weights(
         share=table.number("share", plain.share, 0, 1),
@@ -253,7 +163,7 @@ def _weights(table: _Table) -> Weights:
     return found
 
 
-def _shares(table: _Table, plain: Iterable[tuple[Any, float]]) -> tuple[tuple[Any, float], ...]:
+def _shares(table: Table, plain: Iterable[tuple[Any, float]]) -> tuple[tuple[Any, float], ...]:
     found = tuple((name, table.number(name, share, 0, 1)) for name, share in plain)
     table.done()
     return found
@@ -262,7 +172,7 @@ def _shares(table: _Table, plain: Iterable[tuple[Any, float]]) -> tuple[tuple[An
 # --- the table `prune`
 
 
-def _prune(table: _Table) -> Prune:
+def _prune(table: Table) -> Prune:
     form = table.text("tail", re.compile("attachment|user"), '"attachment" or "user"') or Prune().tail
     table.done()
     return Prune(cast("Form", form))
@@ -271,7 +181,7 @@ def _prune(table: _Table) -> Prune:
 # --- the table `guard`
 
 
-def _guard(table: _Table, told: _Told) -> Guard:
+def _guard(table: Table, told: Told) -> Guard:
     shares = table.table("tiers")
     keys = {each.name: each.name.replace(" ", "_") for each in TIERS}
     found: dict[str, float] = {
@@ -291,10 +201,24 @@ def _guard(table: _Table, told: _Told) -> Guard:
     return Guard(tiers, cast("Write", write), nudge)
 
 
+# --- the tables of `agents`
+
+
+def _native_memory(table: Table) -> dict[str, bool]:
+    found = {}
+    for agent in ("claude", "codex"):
+        own = table.table(agent)
+        if "disable_native_memory" in own.values:
+            found[agent] = own.switch("disable_native_memory", default=False)
+        own.done()
+    table.done()
+    return found
+
+
 # --- the tables `learn` and `http`
 
 
-def _switches(table: _Table, **defaults: bool) -> dict[str, bool]:
+def _switches(table: Table, **defaults: bool) -> dict[str, bool]:
     found = {key: table.switch(key, default=default) for key, default in defaults.items()}
     table.done()
     return found
@@ -313,7 +237,7 @@ _PROVIDERS = re.compile("none|anthropic|openai")
 _UNSURE = {"random string"}
 
 
-def _model(table: _Table, told: _Told) -> Model:
+def _model(table: Table, told: Told) -> Model:
     plain = Model()
     provider = table.text("provider", _PROVIDERS, '"none", "anthropic" or "openai"') or plain.provider
     found = Model(
@@ -332,7 +256,7 @@ def _model(table: _Table, told: _Told) -> Model:
     return found
 
 
-def _secretless(table: _Table, key: str, allowed: re.Pattern[str], what: str) -> str:
+def _secretless(table: Table, key: str, allowed: re.Pattern[str], what: str) -> str:
     """A text whose wrong values are never repeated: a key pasted in its place, a password in an address."""
     value = table.values.get(key, "")
     # long names of models look random to `redact`; a key of a known form is never one

@@ -8,7 +8,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from coffer.core.settings import Settings, SettingsWrong, settings_of
+from coffer.core.settings import Settings, settings_of
+from coffer.core.settings_table import SettingsWrong
 from coffer.errors import SettingsBroken
 from coffer.store.home import Home
 
