@@ -26,7 +26,8 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
 
 from coffer.mcp.caller import READY, Caller, House
-from coffer.mcp.table import INSTRUCTIONS, TABLE, Answer, call
+from coffer.mcp.table import INSTRUCTIONS, TABLE, call
+from coffer.mcp.tool import Answer
 
 LONGEST = 1 << 25
 """Bytes of a line; pipe.py sends no longer one."""
