@@ -23,6 +23,38 @@ def test_what_is_set_holds() -> None:
     assert (guard.write, guard.nudge) == ("idle", False)
 
 
+def test_a_project_says_what_differs() -> None:
+    said = {
+        "guard": {"write": "idle", "tiers": {"trim": 40}},
+        "projects": {"/work/tide/": {"guard": {"tiers": {"deep": 70}, "nudge": False, "act": False}}},
+    }
+    settings = settings_of(said)
+    guard = settings.guard_in("/work/tide")
+    assert [tier.share for tier in guard.tiers] == [25, 40, 70, 90]
+    assert (guard.write, guard.nudge, guard.act) == ("idle", False, False)
+    assert settings.guard_in("/work/other") == settings.guard_in("") == settings.guard
+    assert settings.warnings == ()
+
+
+def test_what_cant_be_meant_in_a_project_is_refused() -> None:
+    table = {"/work/tide": {"guard": {"tiers": {"trim": float("nan")}, "write": True}}, "tide": {}}
+    with pytest.raises(SettingsWrong) as caught:
+        settings_of({"projects": table})
+    assert "`projects./work/tide.guard.tiers.trim` is nan" in str(caught.value)
+    assert "`projects./work/tide.guard.write` is true" in str(caught.value)
+    assert "whole path" in str(caught.value)
+
+
+def test_an_unordered_project_is_refused_with_what_holds_everywhere() -> None:
+    with pytest.raises(SettingsWrong, match=r"`projects\./w\.guard\.tiers\.watch` \(50\)"):
+        settings_of(
+            {
+                "guard": {"tiers": {"trim": 45}},
+                "projects": {"/w": {"guard": {"tiers": {"watch": 50}}}},
+            }
+        )
+
+
 @pytest.mark.parametrize(
     ("table", "said"),
     [

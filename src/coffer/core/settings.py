@@ -75,11 +75,16 @@ Write = Literal["never", "idle"]
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What the guard does by itself. tiers: from the lowest to the highest. nudge: a line at the next prompt."""
+    """What the guard does by itself. tiers: from the lowest to the highest. nudge: a line at the next prompt.
+
+    act: whether it prunes and reloads by itself where it can reload. tmux: whether it may type there.
+    """
 
     tiers: tuple[Tier, ...] = TIERS
     write: Write = "never"
     nudge: bool = True
+    act: bool = True
+    tmux: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,7 @@ class Settings:
     """All settings. warnings: a sentence each, for the person.
 
     native_memory: by agent, whether its own memory is to be off; one that is not named is left alone.
+    projects: what the guard does in a project, by its root, where that differs.
     """
 
     digest: Digest = field(default_factory=Digest)
@@ -104,20 +110,27 @@ class Settings:
     http: Http = field(default_factory=Http)
     guard: Guard = field(default_factory=Guard)
     native_memory: Mapping[str, bool] = field(default_factory=dict)
+    projects: Mapping[str, Guard] = field(default_factory=dict)
+
+    def guard_in(self, root: str) -> Guard:
+        """What the guard does in a project. root: as it stands in the file, "" for no project."""
+        return self.projects.get(root, self.guard)
 
 
 def settings_of(config: Mapping[str, Any]) -> Settings:
     """The settings in a decoded config.toml; what isn't there has its default. Raises SettingsWrong."""
     told = Told()
     tables = Table(config, "", told)
+    guard = _guard(tables.table("guard"), told, Guard())
     found = Settings(
         _digest(tables.table("digest"), told),
         _model(tables.table("model"), told),
         prune=_prune(tables.table("prune")),
         learn=Learn(**_switches(tables.table("learn"), auto=True, ask=True)),
         http=Http(**_switches(tables.table("http"), tcp=False)),
-        guard=_guard(tables.table("guard"), told),
+        guard=guard,
         native_memory=_native_memory(tables.table("agents")),
+        projects=_projects(tables.table("projects"), told, guard),
     )
     tables.done()
     if told.problems:
@@ -181,24 +194,44 @@ def _prune(table: Table) -> Prune:
 # --- the table `guard`
 
 
-def _guard(table: Table, told: Told) -> Guard:
+def _guard(table: Table, told: Told, plain: Guard) -> Guard:
+    """plain: what holds where the table says nothing."""
     shares = table.table("tiers")
     keys = {each.name: each.name.replace(" ", "_") for each in TIERS}
     found: dict[str, float] = {
-        each.name: shares.number(keys[each.name], each.share, 1, 100) for each in TIERS
+        each.name: shares.number(keys[each.name], each.share, 1, 100) for each in plain.tiers
     }
     shares.done()
     tiers = tiers_at(found)
     for lower, higher in itertools.pairwise(tiers):
         if lower.share >= higher.share:
             told.problems.append(
-                f"`guard.tiers.{keys[lower.name]}` ({lower.share:g}) must be lower than "
-                f"`guard.tiers.{keys[higher.name]}` ({higher.share:g})."
+                f"`{shares.name}{keys[lower.name]}` ({lower.share:g}) must be lower than "
+                f"`{shares.name}{keys[higher.name]}` ({higher.share:g})."
             )
-    write = table.text("write", re.compile("never|idle"), '"never" or "idle"') or Guard().write
-    nudge = table.switch("nudge", default=True)
+    write = table.text("write", re.compile("never|idle"), '"never" or "idle"') or plain.write
+    guard = Guard(
+        tiers,
+        cast("Write", write),
+        nudge=table.switch("nudge", default=plain.nudge),
+        act=table.switch("act", default=plain.act),
+        tmux=table.switch("tmux", default=plain.tmux),
+    )
     table.done()
-    return Guard(tiers, cast("Write", write), nudge)
+    return guard
+
+
+def _projects(table: Table, told: Told, plain: Guard) -> dict[str, Guard]:
+    """`[projects."/path/to/root".guard]`: by root, over what `[guard]` says."""
+    found = {}
+    for root in table.values:
+        if not root.startswith("/"):
+            told.problems.append("A table below `projects` must be named by the project's whole path.")
+            continue
+        own = table.table(root)
+        found[root.rstrip("/") or "/"] = _guard(own.table("guard"), told, plain)
+        own.done()
+    return found
 
 
 # --- the tables of `agents`
