@@ -12,7 +12,6 @@ from coffer.core.bundle import LaneRule, bundle, held_in
 from coffer.core.lane import lane_of
 from coffer.store.home import Home
 from coffer.work.lane import LARGEST, lane_folder, lane_for
-from coffer.work.project_id import project_id
 
 FILE = """\
 ---
@@ -159,16 +158,3 @@ def test_a_link_a_folder_and_a_large_file_are_named_and_not_read(tmp_path: Path)
     found = lane_for(home, None)
     assert [rule.text for rule in found.rules] == ["caf\ufffd"]
     assert [item.id for item in found.refused] == ["global/folder.md", "global/large.md", "global/link.md"]
-
-
-def test_a_projects_name_is_readable_and_its_own() -> None:
-    names = [
-        project_id(Path(root))
-        for root in ("/a/api", "/b/api", "/a/日本", "/", "/a/..x y/", "/a/" + "n" * 300)
-    ]
-    assert len(set(names)) == len(names)
-    assert names[0].startswith("api-")
-    assert names[2].startswith("日本-")
-    assert names[3].startswith("project-")
-    assert max(len(name) for name in names) <= 51
-    assert not [name for name in names if "/" in name or name.startswith(".")]

@@ -23,10 +23,10 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from coffer.disk.git_files import belongs, common_of, is_folder, led_to, real, said_in
+
 FOLDER = ".cozempic"
 FILE = "behavioral-digest.md"
-_LONGEST = 65_536
-"""Bytes that are read of a file of git's; a longer one is none of git's."""
 
 
 def project_of(folder: Path, home: Path) -> Path | None:
@@ -45,7 +45,7 @@ def project_of(folder: Path, home: Path) -> Path | None:
     for place in above:
         if _is_nobodys(place, house):
             return None
-        if _is_folder(place / FOLDER) and _may_mark(place, FOLDER):
+        if is_folder(place / FOLDER) and _may_mark(place, FOLDER):
             return place
     return None
 
@@ -79,83 +79,23 @@ def _may_mark(place: Path, name: str) -> bool:
 def _top_level(place: Path) -> Path | None:
     """The top level that a folder's `.git` makes; None where it is a folder that is no repository."""
     mark = place / ".git"
-    if _is_folder(mark):
+    if is_folder(mark):
         return place if os.path.lexists(mark / "HEAD") else None
-    repository = _led_to(mark)
+    repository = led_to(mark)
     if repository is None:
         return place
-    common = _common(repository)
-    if common is None or not _belongs(place, repository, common):
+    common = common_of(repository)
+    if common is None or not belongs(place, repository, common):
         return place
     return next(_mains(common), place)
 
 
-def _led_to(mark: Path) -> Path | None:
-    """The repository that a `.git` leads to: itself, or what it names as a file; None if there is none."""
-    if _is_folder(mark):
-        return _real(mark)
-    said = _said(mark)
-    if not said.startswith("gitdir:"):
-        return None
-    found = _real(mark.parent / said.removeprefix("gitdir:").strip())
-    return found if found is not None and _is_folder(found) else None
-
-
-def _common(repository: Path) -> Path | None:
-    """The repository that a linked worktree's own one belongs to; None for any other repository."""
-    said = _said(repository / "commondir")
-    return _real(repository / said) if said else None
-
-
-def _belongs(place: Path, repository: Path, common: Path) -> bool:
-    """Whether the repository knows this worktree.
-
-    Otherwise any unpacked folder could name another project as its own, and what is learned here would be
-    written there. A worktree that was moved and not used since is known by its former place, which is gone.
-    """
-    if repository.parent != common / "worktrees":
-        return False
-    said = _said(repository / "gitdir")
-    known = _real(repository / said) if said else None
-    return known is not None and (known == _real(place / ".git") or not os.path.lexists(known))
-
-
 def _mains(common: Path) -> Iterator[Path]:
     """Folders that are the main worktree of a repository, the surest first."""
-    configured = re.search(r"(?mi)^\s*worktree\s*=\s*\"?(.+?)\"?\s*$", _said(common / "config"))
+    configured = re.search(r"(?mi)^\s*worktree\s*=\s*\"?(.+?)\"?\s*$", said_in(common / "config"))
     if configured is not None:
-        found = _real(common / configured[1])  # a submodule, of which there are worktrees
-        if found is not None and _led_to(found / ".git") == common:
+        found = real(common / configured[1])  # a submodule, of which there are worktrees
+        if found is not None and led_to(found / ".git") == common:
             yield found
-    if _led_to(common.parent / ".git") == common:
+    if led_to(common.parent / ".git") == common:
         yield common.parent
-
-
-def _said(path: Path) -> str:
-    """The text of a small file of git's; "" where there is none that can be read."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe must not hold us
-    except (OSError, ValueError):
-        return ""
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return ""
-        return os.fsdecode(os.read(descriptor, _LONGEST)).strip()
-    except OSError:
-        return ""
-    finally:
-        os.close(descriptor)
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return stat.S_ISDIR(path.stat().st_mode)
-    except (OSError, ValueError):
-        return False  # also where it may not be looked at: then git finds nothing there either
-
-
-def _real(path: Path) -> Path | None:
-    try:
-        return Path(os.path.realpath(path))
-    except (OSError, ValueError):
-        return None
