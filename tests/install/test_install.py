@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import stat
+import struct
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -179,6 +180,33 @@ def test_the_owner_stays(desk: Desk) -> None:
         act()
         found = path.stat()
         assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (12345, 12346, 0o664)
+
+
+ACCESS = struct.pack("<I", 2) + b"".join(
+    struct.pack("<HHi", kind, rights, who)
+    for kind, rights, who in ((1, 6, -1), (2, 6, 12345), (4, 0, -1), (16, 6, -1), (32, 0, -1))
+)
+"""A POSIX access list: the owner and user 12345 read and write; the group and others nothing."""
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="extended attributes are Linux's")
+def test_the_access_list_stays(desk: Desk) -> None:
+    """Its mask stands where the group's rights would: without the list, the mode would open the file to the group."""
+    path, name = desk.put(SETTINGS), "system.posix_acl_access"
+    plain = desk.put("{}\n", "codex")
+    try:
+        os.setxattr(path, name, ACCESS)
+        os.setxattr(path, "user.note", b"mine")
+        os.setxattr(plain.parent, "system.posix_acl_default", ACCESS)
+    except OSError:
+        pytest.skip("this file system has no access lists")
+    before = {key: os.getxattr(path, key) for key in os.listxattr(path)}
+    for agent in ("claude", "codex"):
+        desk.install(agent)
+    assert {key: os.getxattr(path, key) for key in os.listxattr(path)} == before
+    assert os.listxattr(plain) == []
+    desk.uninstall()
+    assert {key: os.getxattr(path, key) for key in os.listxattr(path)} == before
 
 
 def test_a_file_system_without_second_names(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,7 @@ WARM_SECONDS = 600.0
 DRAIN_SECONDS = 2.0
 """How long the old inode of a warm file is read on."""
 _DRAIN_STEP = 0.02
+_ACCESS_LIST = "system.posix_acl_access"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,27 @@ def _like(old: Path, file: IO[bytes]) -> None:
     found = old.stat()
     if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
         os.fchown(file.fileno(), found.st_uid, found.st_gid)
+    if hasattr(os, "listxattr"):  # Linux
+        _attributes_like(old, file.fileno())
     os.fchmod(file.fileno(), found.st_mode & 0o7777)
+
+
+def _attributes_like(old: Path, new: int) -> None:
+    """Give a file the access list and the other attributes of the old one.
+
+    Of a file with a list the mode's group bits are the list's mask: without the list they would open it to the group.
+    """
+    had = set(os.listxattr(old))
+    for name in had | {_ACCESS_LIST}:
+        try:
+            if name in had:
+                os.setxattr(new, name, os.getxattr(old, name))
+            else:
+                os.removexattr(new, name)  # what the folder gives to new files
+        except OSError:
+            if name == _ACCESS_LIST and name in had:
+                raise
+            continue  # not ours to set, or none there
 
 
 def _abandon(file: IO[bytes]) -> None:
@@ -177,6 +198,13 @@ class Late:
         """
         if self.problem:
             raise LateLinesKept(str(backup), size + self.carried, self.problem, undoable, kept=self.kept)
+
+
+def synced(file: IO[bytes], path: Path) -> None:
+    """See that what was written lies on the disk. Raises WriteFailed."""
+    with refusals(path):
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def swap(ticket: Ticket, new: Path, file: IO[bytes], backup: Path) -> Late:
