@@ -251,7 +251,11 @@ def is_fresh(said: bytes) -> bool:
 
 
 def key_of(index: bytes, folder: bytes) -> str:
-    """The key of the longest root that is the folder or one of its parents; empty where there is none."""
+    """The key of the longest root that is the folder or one of its parents; empty where there is none.
+
+    A repository of its own that is not listed is a project that nobody published: it gets what no project's session
+    gets, not the rules of the project around it.
+    """
     index = b"\n" + index
     while True:
         at = index.find(b"\t" + folder + b"\n")
@@ -259,10 +263,21 @@ def key_of(index: bytes, folder: bytes) -> str:
             return index[index.rfind(b"\n", 0, at) + 1 : at].decode("ascii", "replace")
         if folder in (b"/", b""):
             return ""
-        folder = folder.rpartition(b"/")[0] or b"/"
+        folder = b"/" if is_repository(folder) else folder.rpartition(b"/")[0] or b"/"
 
 
-def content(path: str, longest: int) -> bytes:
+def is_repository(folder: bytes) -> bool:
+    """Whether a folder is a repository's own: a submodule's too, not a worktree's of one around it."""
+    mark = folder + b"/.git"
+    said = content(mark, LONGEST_VALUE)
+    if not said:
+        return exists(mark + b"/HEAD")
+    main, worktree, _ = said.partition(b"/.git/worktrees/")
+    main = main.removeprefix(b"gitdir:").strip()
+    return not worktree or not (folder.startswith(main + b"/") or not main.strip(b"./"))
+
+
+def content(path: str | bytes, longest: int) -> bytes:
     """What a file holds; empty where it can't be read or is longer."""
     got = b""
     try:
@@ -297,7 +312,7 @@ def note(entry: bytes) -> None:
             posix.unlink(written)
 
 
-def exists(path: str) -> bool:
+def exists(path: str | bytes) -> bool:
     """Whether something of that name is there."""
     try:
         posix.lstat(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from coffer import hook
 from coffer.core import bundle_files
 from coffer.core.bundle_files import Row, can_be_listed, index_text, key_of, rows_of, spool_entry, winner
+from coffer.disk.project import project_of
 from coffer.disk.put import put
 from coffer.errors import Busy, WriteFailed
 from coffer.store.home import Home
@@ -72,6 +74,38 @@ def test_which_root_wins() -> None:
         assert found.key == key
         assert hook.key_of(index_text(rows), folder.encode() or b"/") == key
     assert winner(rows[1:], "/elsewhere") is None
+
+
+def test_a_repository_within_a_project_is_not_that_project(tmp_path: Path) -> None:
+    """What the hook takes without the daemon is of the project that the daemon would say, or of none."""
+    git("init", "-q", str(tmp_path / "main"))
+    main = tmp_path / "main"
+    git("-C", str(main), "commit", "-q", "--allow-empty", "-m", "x")
+    git("init", "-q", str(main / "vendor" / "other"))
+    git("-C", str(main / "vendor" / "other"), "commit", "-q", "--allow-empty", "-m", "x")
+    git("-C", str(main), "submodule", "--quiet", "add", str(main / "vendor" / "other"), "sub")
+    git("-C", str(main), "worktree", "add", "-q", str(main / ".claude" / "worktrees" / "w"))
+    git("-C", str(main), "worktree", "add", "-q", str(tmp_path / "beside"))
+    near = main / ".claude" / "worktrees" / "near"
+    git("-C", str(main), "worktree", "add", "-q", str(near))
+    (near / ".git").write_text("gitdir: ../../../.git/worktrees/near\n")
+    (main / "empty" / ".git").mkdir(parents=True)
+    own = (main, main / "docs" / "de", near, main / ".claude" / "worktrees" / "w" / "src", main / "empty")
+    others = (main / "vendor" / "other", main / "vendor" / "other" / "src", main / "sub", tmp_path / "beside")
+    for folder in (*own, *others):
+        folder.mkdir(parents=True, exist_ok=True)
+    index = index_text((Row("none", "/"), Row("main", str(main))))
+    taken = {folder: hook.key_of(index, bytes(folder)) for folder in (*own, *others)}
+    assert taken == dict.fromkeys(own, "main") | dict.fromkeys(others, "none")
+    house = tmp_path / "house"
+    assert {project_of(folder, house) for folder in own} == {main}
+    assert main not in {project_of(folder, house) for folder in others[:-1]}
+
+
+def git(*words: str) -> None:
+    """Run git as nobody in particular."""
+    few = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
+    subprocess.run(["git", *few, *words], check=True, env={"PATH": os.environ["PATH"]})
 
 
 @pytest.mark.parametrize(
