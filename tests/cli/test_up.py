@@ -59,9 +59,12 @@ def test_looking_is_fine_for_everybody(here: Place) -> None:
 
 def test_up_and_down_leave_no_byte_behind(here: Place) -> None:
     before = here.files()
+    here.home.make(here.home.root)
+    (here.home.root / "config.toml").write_text("[agents.claude]\ndisable_native_memory = true\n")
     said = here.machine.alone("up", "--yes")
     assert said.code == 0, said.err
     assert "A first delivery" in said.out
+    assert json.loads(here.settings.read_text())["autoMemoryEnabled"] is False
     assert f"│ {RULE}" in said.out
     assert "exit code 0; exec" in said.out
     assert json.loads(here.settings.read_text())["permissions"]["allow"] == ["Bash", "mcp__coffer"]
@@ -90,6 +93,22 @@ def test_up_and_down_leave_no_byte_behind(here: Place) -> None:
     assert said.code == 0, said.err
     assert not here.home.root.exists()
     assert here.files() == before, "digests stay"
+
+
+def test_an_agents_own_memory_off_and_back(here: Place) -> None:
+    first = here.settings.read_bytes()
+    said = here.machine.alone("native-memory", "disable", "claude", "--dry-run")
+    assert '+  "autoMemoryEnabled": false' in said.out
+    assert here.settings.read_bytes() == first
+    assert here.under("native-memory", "disable", "claude", CLAUDECODE="1").code != 0
+    assert here.settings.read_bytes() == first
+    said = here.machine.alone("native-memory", "disable", "claude", "-y")
+    assert "Its own memory switched off" in said.out
+    said = here.machine.alone("native-memory", "status", "--json")
+    assert [one["state"] for one in said.json["agents"]] == ["off by Coffer"]
+    said = here.machine.alone("hooks", "uninstall", "claude", "--yes")
+    assert said.code == 0, said.err
+    assert here.settings.read_bytes() == first
 
 
 def test_an_odd_home(tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ from coffer.disk.agent_errors import ClientMissing, ClientRefused
 from coffer.errors import CofferError
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work import codex_trust, mcp_entries
+from coffer.work import codex_trust, mcp_entries, native_memory
 from coffer.work.agent_client import claude_version, find_client
 from coffer.work.client_writes import close_open
-from coffer.work.config_write import ADDED, PERMITTED
+from coffer.work.config_write import ADDED, PERMITTED, RESTORED
 from coffer.work.hook_status import hook_status
 from coffer.work.install import (
     InstallPlan,
@@ -97,6 +97,8 @@ def uninstall_command(agent: str, dry_run: bool, yes: bool, mcp: bool, as_machin
         run.allowing = mcp_entries.plan_no_permission(run.world.places, run.home)
     run.first_allowing = True
     run.plans = [plan_removal(name, run.world.places, run.home) for name in chosen]
+    back = [native_memory.plan_restore(name, run.world.places, run.home) for name in chosen]
+    run.memories = [one for one in back if one.changed or one.notes]
     run.go("Take this out?", uninstall, more=mcp)
     if run.acts and mcp:
         for name in chosen:
@@ -136,6 +138,7 @@ class _Run:
         self.plans: list[InstallPlan] = []
         self.allowing: InstallPlan | None = None
         self.first_allowing = False
+        self.memories: list[InstallPlan] = []
         self.trust: codex_trust.Trust | None = None
         self.receipts: dict[str, Receipt] = {}
         self.first: CofferError | None = None
@@ -194,13 +197,18 @@ class _Run:
     def _every(self) -> Iterator[InstallPlan]:
         """All plans; what was written last is taken out first, so that the file becomes what it was."""
         allowing = [self.allowing] if self.allowing is not None else []
-        yield from [*allowing, *self.plans] if self.first_allowing else [*self.plans, *allowing]
+        backwards = [*self.memories, *allowing, *self.plans]
+        yield from backwards if self.first_allowing else [*self.plans, *allowing]
 
     def _keep(self, one: InstallPlan, act: Callable[[InstallPlan, Home], Receipt | None]) -> None:
-        if one is self.allowing:
+        if one.kind == RESTORED:
+            act = native_memory.restore
+        elif one is self.allowing:
             one, act = _again(one, self), write
-        elif self.first_allowing and self.allowing is not None and self.allowing.changed:
-            one = plan_removal(one.agent, self.world.places, self.home)
+        elif self.first_allowing:
+            one = plan_removal(
+                one.agent, self.world.places, self.home
+            )  # the file may have changed a moment ago
         receipt = act(one, self.home)
         if receipt is not None:
             self.receipts[one.kind + one.agent] = receipt

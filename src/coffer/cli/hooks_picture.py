@@ -13,22 +13,38 @@ from coffer.cli import plain
 from coffer.core.redact import redact
 from coffer.store.db import Receipt
 from coffer.work.codex_trust import Trust
-from coffer.work.config_write import DISABLED, FORBIDDEN, INSTALLED, PERMITTED, RESTORED, UNINSTALLED
+from coffer.work.config_write import (
+    ADDED,
+    DISABLED,
+    FORBIDDEN,
+    FORGOTTEN,
+    INSTALLED,
+    PERMITTED,
+    REMOVED,
+    RESTORED,
+    TRUSTED,
+    UNINSTALLED,
+)
 from coffer.work.hook_status import HookStatus
 from coffer.work.install import InstallPlan
 
 _LONGEST = 400
 """Characters of a line of a diff: a minified file is one line."""
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
-_DONE = {
+DONE = {
     INSTALLED: "Entries written",
     UNINSTALLED: "Entries taken out",
     PERMITTED: "Coffer's tools allowed",
     FORBIDDEN: "Coffer's tools no longer allowed",
     DISABLED: "Its own memory switched off",
     RESTORED: "Its own memory put back",
+    ADDED: "MCP server added",
+    REMOVED: "MCP server removed",
+    TRUSTED: "Codex trusts the entries",
+    FORGOTTEN: "Codex trusts them no more",
     "undo": "Put back as it was",
 }
+"""Kind of receipt → what was done."""
 _PARTS = {
     PERMITTED: "permission",
     FORBIDDEN: "permission",
@@ -84,7 +100,7 @@ def written(receipt: Receipt) -> str:
     """What was done, and where the former file is."""
     bak = receipt.data.get("bak")
     kept = f" The former file is {bak}." if bak else ""
-    return f"{_DONE.get(receipt.kind, receipt.kind)}: {receipt.path}. Receipt {receipt.id}.{kept}"
+    return f"{DONE.get(receipt.kind, receipt.kind)}: {receipt.path}. Receipt {receipt.id}.{kept}"
 
 
 def show_trust(trust: Trust | None) -> None:

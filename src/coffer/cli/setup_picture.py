@@ -8,19 +8,10 @@ from typing import Any
 import click
 
 from coffer.cli import plain
-from coffer.cli.hooks_picture import plan_json, say, show_plan
+from coffer.cli.hooks_picture import DONE, plan_json, say, show_plan
 from coffer.core.bundle import Bundle
 from coffer.store.db import Receipt
-from coffer.work.config_write import (
-    ADDED,
-    FORBIDDEN,
-    FORGOTTEN,
-    INSTALLED,
-    PERMITTED,
-    REMOVED,
-    TRUSTED,
-    UNINSTALLED,
-)
+from coffer.work.config_write import DISABLED, FORBIDDEN, INSTALLED, PERMITTED, UNINSTALLED
 from coffer.work.install import InstallPlan
 from coffer.work.rehearse import Rehearsal
 from coffer.work.setup import AgentSetup, Outcome
@@ -40,16 +31,6 @@ _TRUST = {
     "no client": "yours to give: there is no `codex` on the PATH that could be told",
     "unknown": "unknown: Codex gave no answer",
     "left out": "",
-}
-_DONE = {
-    INSTALLED: "Entries written",
-    UNINSTALLED: "Entries taken out",
-    PERMITTED: "Coffer's tools allowed",
-    FORBIDDEN: "Coffer's tools no longer allowed",
-    ADDED: "MCP server added",
-    REMOVED: "MCP server removed",
-    TRUSTED: "Codex trusts the entries",
-    FORGOTTEN: "Codex trusts them no more",
 }
 
 
@@ -76,6 +57,8 @@ def show_setup(one: AgentSetup) -> None:
             "its tools to be allowed, so that no call asks" if one.permission.changed else "there",
         )
     line("trust", _TRUST[one.trust])
+    if one.memory is not None:
+        line("its own memory", "to be switched off" if one.memory.kind == DISABLED else "to be put back")
     for note in (*one.hooks.notes, *one.notes):
         line("", note)
 
@@ -101,6 +84,8 @@ def show_takedown(one: AgentTakedown, *, gone: bool) -> None:
         line("MCP server", "our entry")
     if one.keys:
         line("trust", f"of our {len(one.keys)} entries in Codex")
+    if one.memory is not None:
+        line("its own memory", "put back as it was")
     if not one.wants and not one.problems:
         line("", "nothing of ours is there")
     if gone:
@@ -118,7 +103,7 @@ def show_outcome(one: Outcome) -> None:
 
 def written(receipt: Receipt) -> str:
     """A write in a sentence."""
-    what = _DONE.get(receipt.kind, receipt.kind)
+    what = DONE.get(receipt.kind, receipt.kind)
     if receipt.status == "undone":
         return f"As before, byte for byte: {receipt.path}. (It was: {what.lower()}.)"
     return f"{what}: {receipt.path}. Receipt {receipt.id}."

@@ -19,10 +19,10 @@ from coffer.agents.codex_hooks import TRUST_STEPS
 from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.disk.agent_errors import ClientMissing, ClientRefused
 from coffer.disk.places import Places
-from coffer.errors import CofferError
+from coffer.errors import CofferError, SettingsBroken
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work import codex_trust, mcp_entries
+from coffer.work import codex_trust, mcp_entries, native_memory
 from coffer.work.agent_client import client_version, find_client
 from coffer.work.bundle_files import published
 from coffer.work.bundles import NO_PROJECT, publish_all
@@ -30,6 +30,7 @@ from coffer.work.client_writes import through_client
 from coffer.work.config_write import ADDED, TRUSTED
 from coffer.work.install import InstallPlan, install, plan, stub_problems, write
 from coffer.work.mcp_files import SCRIPT, write_mcp
+from coffer.work.settings import load
 
 Part = Literal["there", "wanted", "taken", "no client", "left out", "unknown"]
 """taken: somebody else's entry has our name. left out: not asked for, or this agent has no such thing."""
@@ -48,7 +49,8 @@ class Ground:
 class AgentSetup:
     """What would be done for one agent. version: of its client, None where it can't be asked.
 
-    permission: of our tools in Claude Code, None where it is not asked for. trust: of our entries in Codex.
+    permission: of our tools in Claude Code, None where it is not asked for. trust: of our entries in Codex. memory: the
+    switch of the agent's own memory, where the settings want it otherwise than it is.
     """
 
     agent: str
@@ -59,6 +61,7 @@ class AgentSetup:
     server: Part = "left out"
     trust: Part = "left out"
     notes: tuple[str, ...] = ()
+    memory: InstallPlan | None = None
 
     @property
     def title(self) -> str:
@@ -68,7 +71,7 @@ class AgentSetup:
     @property
     def plans(self) -> tuple[InstallPlan, ...]:
         """What we write ourselves."""
-        return (self.hooks,) if self.permission is None else (self.hooks, self.permission)
+        return tuple(one for one in (self.hooks, self.permission, self.memory) if one is not None)
 
     @property
     def problems(self) -> tuple[CofferError, ...]:
@@ -123,7 +126,19 @@ def survey(agent: str, ground: Ground, *, mcp: bool) -> AgentSetup:
     allows = agent == "claude" and server in ("there", "wanted")  # without a server there is nothing to allow
     permission = mcp_entries.plan_permission(places) if allows else None
     trust, notes = _trust(hooks, ground, client) if agent == "codex" else ("left out", ())
-    return AgentSetup(agent, client, version, hooks, permission, server, trust, notes)
+    wish = native_memory.wished(_wishes(agent, home), places, home)
+    return AgentSetup(
+        agent, client, version, hooks, permission, server, trust, notes, wish[0] if wish else None
+    )
+
+
+def _wishes(agent: str, home: Home) -> dict[str, bool]:
+    """What the settings want of this agent's own memory; settings that can't be read want nothing."""
+    try:
+        wishes = load(home).native_memory
+    except SettingsBroken:
+        return {}  # `coffer doctor` tells
+    return {agent: wishes[agent]} if agent in wishes else {}
 
 
 def _server(agent: str, ground: Ground, client: Path | None) -> Part:
@@ -182,6 +197,8 @@ def set_up(one: AgentSetup, ground: Ground) -> Outcome:
         done.attempt(
             lambda: write(mcp_entries.plan_permission(ground.places), ground.home)
         )  # the file has changed
+    if one.memory is not None:
+        done.attempt(lambda: _switch(one.agent, ground))
     if one.server == "wanted":
         done.attempt(partial(add_server, one.agent, ground))
     if one.trust == "wanted":
@@ -189,6 +206,12 @@ def set_up(one: AgentSetup, ground: Ground) -> Outcome:
     elif one.trust == "there":
         done.trusted = True
     return done
+
+
+def _switch(agent: str, ground: Ground) -> Receipt | None:
+    for wish in native_memory.wished(_wishes(agent, ground.home), ground.places, ground.home):
+        return native_memory.carry(wish, ground.home)
+    return None
 
 
 def add_server(agent: str, ground: Ground) -> Receipt | None:

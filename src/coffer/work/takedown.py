@@ -23,7 +23,7 @@ from coffer.disk.replace import refusals
 from coffer.errors import CofferError
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work import codex_trust, mcp_entries
+from coffer.work import codex_trust, mcp_entries, native_memory
 from coffer.work.agent_client import find_client
 from coffer.work.client_writes import close_open, kept_keys, put_back, through_client
 from coffer.work.config_write import ADDED, FORGOTTEN, KINDS, REMOVED, TRUSTED, digest
@@ -70,13 +70,17 @@ KEPT = (
 
 @dataclass(frozen=True, slots=True)
 class AgentTakedown:
-    """What would be taken out of one agent. server: its entry for our MCP server. keys: that Codex trusts us by."""
+    """What would be taken out of one agent. server: its entry for our MCP server. keys: that Codex trusts us by.
+
+    memory: the switch of the agent's own memory, put back.
+    """
 
     agent: str
     hooks: InstallPlan
     permission: InstallPlan | None = None
     server: bool = False
     keys: tuple[str, ...] = ()
+    memory: InstallPlan | None = None
 
     @property
     def title(self) -> str:
@@ -86,7 +90,7 @@ class AgentTakedown:
     @property
     def plans(self) -> tuple[InstallPlan, ...]:
         """What we write ourselves, in this order."""
-        return (self.hooks,) if self.permission is None else (self.permission, self.hooks)
+        return tuple(one for one in (self.memory, self.permission, self.hooks) if one is not None)
 
     @property
     def problems(self) -> tuple[CofferError, ...]:
@@ -114,7 +118,15 @@ def survey_removal(agent: str, ground: Ground) -> AgentTakedown:
     found = mcp_entries.look_up(agent, ground.environment)
     server = found.is_ours(agent, ground.home) or found.is_a_former(agent)
     keys = _keys(ground) if agent == "codex" else ()
-    return AgentTakedown(agent, plan_removal(agent, ground.places, ground.home), permission, server, keys)
+    memory = native_memory.plan_restore(agent, ground.places, ground.home)
+    return AgentTakedown(
+        agent,
+        plan_removal(agent, ground.places, ground.home),
+        permission,
+        server,
+        keys,
+        memory if memory.changed or memory.notes else None,
+    )
 
 
 def _keys(ground: Ground) -> tuple[str, ...]:
@@ -156,6 +168,10 @@ def _our_places(ground: Ground) -> set[str]:
 def take_down(one: AgentTakedown, ground: Ground) -> Outcome:
     """Take out an agent's part. Never raises: what fails stands in the outcome, and the rest is done."""
     done, home = Outcome(one.agent), ground.home
+    if one.memory is not None:
+        done.attempt(
+            lambda: native_memory.restore(native_memory.plan_restore(one.agent, ground.places, home), home)
+        )
     if one.permission is not None:
         if one.permission.changed:
             done.attempt(lambda: write(mcp_entries.plan_no_permission(ground.places, home), home))
