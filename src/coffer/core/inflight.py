@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from coffer.core.chain import live_branch
+from coffer.core.chain import branch_of
 from coffer.core.dialect import SYNTHETIC
 from coffer.core.evidence import Call, Conversation, moment
+from coffer.core.left_out import left_out
+from coffer.core.loader import load
 from coffer.core.loads import loads
 from coffer.core.markers import key, rows
 from coffer.core.record import Block, Record
@@ -29,7 +31,9 @@ Line = Callable[[Record], bytes]
 def conversation(transcript: Transcript, line: Line) -> Conversation:
     """The conversation of a transcript; line: the bytes of a record."""
     trouble = _trouble(transcript)
-    branch = live_branch(transcript)
+    loaded = load(transcript)
+    branch = branch_of(loaded)
+    missed = left_out(loaded, branch)
     return Conversation(
         trouble=trouble,
         open=tuple(_open(branch.records)),
@@ -38,6 +42,7 @@ def conversation(transcript: Transcript, line: Line) -> Conversation:
         texts=tuple(_texts(transcript.records, line)),
         spoke=_spoke(transcript.records),
         enqueued=_enqueued(transcript.records, line),
+        left_out="" if missed is None else missed.why,
     )
 
 
@@ -99,7 +104,7 @@ def _calls(records: Iterable[Record], line: Line) -> list[Call]:
 
 
 def _answered(tool: str, block: Block, record: Record, line: Line) -> Call:
-    said = _object(line(record)).get("toolUseResult")
+    said = said_in(line(record)).get("toolUseResult")
     state = "failed" if block.error else "done"
     if not isinstance(said, Mapping):
         return Call(tool, block.id, moment(record.time), state)
@@ -117,7 +122,7 @@ def _letters(records: Iterable[Record], line: Line) -> list[float | None]:
         # a person's record says so; a result of a tool is no letter, whatever page it quotes
         if record.type != "user" or not record.plain or record.origin == HUMAN:
             continue
-        content = (_object(line(record)).get("message") or {}).get("content")
+        content = (said_in(line(record)).get("message") or {}).get("content")
         if isinstance(content, str) and carrier in content:
             found.append(moment(record.time))
     return found
@@ -129,7 +134,7 @@ def _texts(records: list[Record], line: Line) -> list[str]:
     for record in spoken[-TEXTS:]:
         if not any(block.kind == "text" for block in record.blocks):
             continue
-        content = (_object(line(record)).get("message") or {}).get("content")
+        content = (said_in(line(record)).get("message") or {}).get("content")
         parts = [part.get("text") for part in content or () if isinstance(part, Mapping)]
         found += [text for text in parts if isinstance(text, str)]
     return found
@@ -151,14 +156,15 @@ def _enqueued(records: Iterable[Record], line: Line) -> float | None:
     last: float | None = None
     for record in records:
         if record.type == "queue-operation":
-            said = _object(line(record))
+            said = said_in(line(record))
             row = rows("queue").get(str(said.get("operation")))
             taken = row is not None and row.effect == "clears"
             last = None if taken else moment(said.get("timestamp"))
     return last
 
 
-def _object(line: bytes) -> Mapping[str, Any]:
+def said_in(line: bytes) -> Mapping[str, Any]:
+    """What a line says; nothing where it is no JSON object."""
     try:
         said = loads(line.decode("utf-8", "replace"))
     except ValueError:

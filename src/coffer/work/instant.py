@@ -132,7 +132,7 @@ def from_disk(transcript: Path, places: Places, home: Home, screen: str | None =
         age=age,
         editor=_editor(places),
         subagents=transcript.with_suffix("") / SUBAGENTS,
-        tasks=places.claude / TASKS / session,
+        tasks=_list_of_tasks(places, session),
         written=written,
     )
 
@@ -149,6 +149,21 @@ def _registry(places: Places, session: str) -> Iterator[tuple[bytes, bool | None
             continue
         pid, start = said.get("pid"), said.get("procStart")
         yield data, isinstance(pid, int) and start is not None and start == start_mark(pid)
+
+
+def _list_of_tasks(places: Places, session: str) -> Path:
+    """The folder of the session's list of tasks: its own, or its team's, which is named by the id's beginning."""
+    own, team = places.claude / TASKS / session, places.claude / TASKS / f"session-{session[:8]}"
+    told = _object(_bytes(places.claude / "teams" / team.name / "config.json") or b"") or {}
+    is_its = told.get("leadSessionId", session) == session  # another session's id may begin alike
+    return max((own, team) if is_its else (own,), key=_newest)
+
+
+def _newest(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _editor(places: Places) -> str:
