@@ -86,11 +86,14 @@ def main() -> None:
         say(answer)
         return
     key, answer = kept(agent, event, folder, said)
-    if answer and say(answer):
+    mine = (
+        posix.stat(".").st_uid == posix.geteuid()
+    )  # else sudo's: its files would shut the owner's daemon out
+    if answer and say(answer) and mine:
         words = [f"{agent} {event} {key}".encode()]
         words += [name + b"=" + quoted(posix.environ[name]) for name in FOLDERS if posix.environ.get(name)]
         note(b" ".join(words) + b"\n" + quoted(folder) + b"\n" + (said or b""))
-    if not lives:
+    if not lives and mine:
         start_daemon(home)
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from coffer.daemon import life
+from coffer.daemon.errors import DaemonBlocked
 from coffer.work.hook_files import DAEMON_ARGUMENTS, write_hook
 from tests.hook.rig import DAEMON_TEXT, FILE_TEXT, LONG, PYTHON, STARTUP, Done, Rig, answer, never, says
 
@@ -226,3 +228,18 @@ def test_the_command_that_is_installed(rig: Rig) -> None:
     write_hook(rig.home, PYTHON)
     command = (rig.home.root / "bin" / "daemon-command").read_bytes().split(b"\0")
     assert command == [bytes(PYTHON), *(word.encode() for word in DAEMON_ARGUMENTS)]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_another_user_is_answered_and_leaves_nothing_in_the_home(rig: Rig, starts: Starts) -> None:
+    """`sudo -E claude`: files of root's would shut the person's own daemon out."""
+    rig.publish()
+    before = sorted(rig.home.root.rglob("*"))
+    os.chown(rig.home.root, 12345, 12345)
+    assert rig.run("claude", "SessionStart") == Done(0, FILE_TEXT, b"")
+    assert sorted(rig.home.root.rglob("*")) == before
+    with pytest.raises(DaemonBlocked, match="another user"):
+        life.hold(rig.home)
+    os.chown(rig.home.root, 0, 0)
+    rig.run("claude", "SessionStart")
+    starts.wait()

@@ -22,7 +22,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from coffer.core.loads import loads
-from coffer.daemon.errors import DaemonNotStarted, DaemonStays
+from coffer.daemon.errors import DaemonBlocked, DaemonNotStarted, DaemonStays
 from coffer.disk.live import start_mark
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
@@ -120,11 +120,13 @@ def withdraw(home: Home, known: Known) -> None:
 def hold(home: Home) -> int | None:
     """Take the lock that makes a daemon the only one, for as long as this process lives; None: it is taken.
 
-    Raises WriteFailed.
+    Raises WriteFailed, DaemonBlocked where it is another user's home.
     """
     path = home.root / "daemon.lock"
     with refusals(path):
         home.make(home.root)
+        if home.root.stat().st_uid != os.geteuid():  # files of ours would shut the owner's daemon out
+            raise DaemonBlocked(str(home.root), "belongs to another user, whose daemon serves it")
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _OWN)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
