@@ -87,6 +87,12 @@ def killed(here: Place) -> None:
     kill_daemon(here.home)
 
 
+def memory_wanted(here: Place) -> None:
+    path = here.home.root / "config.toml"
+    path.write_text("[agents.claude]\ndisable_native_memory = true\n")
+    path.chmod(0o600)
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """make: break it. check, level: the row that must say so. says: what is in it."""
@@ -109,6 +115,7 @@ FAULTS = (
     Fault(bundles_gone, "bundle files", says="no index"),
     Fault(bundles_cut, "bundle files", "warning", "not of now"),
     Fault(killed, "daemon", "warning", "was killed"),
+    Fault(memory_wanted, "own memory", "warning", "the settings want it off"),
 )
 
 
@@ -127,22 +134,47 @@ def test_all_is_well(here: Place) -> None:
     found = rows(here, COFFER_CHILD="1")
     assert ill(found) == []
     checks = {row["check"] for row in found}
-    assert checks == {name for name, _ in (*doctor.OF_AGENT, *doctor.OF_HOME)} - {"trust", "spool"}
+    assert checks == {name for name, _ in (*doctor.OF_AGENT, *doctor.OF_HOME)} - {
+        "trust",
+        "spool",
+        "own memory",
+    }
     [ran] = [row["found"] for row in found if row["check"] == "hook run"]
     assert ran.startswith("5 runs, exit code 0, 3")
     assert "All is well." in here.machine.alone("doctor").out
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.make.__name__)
-def test_a_fault_is_found_and_mended(here: Place, fault: Fault) -> None:
-    fault.make(here)
+def together(*names: Callable[[Place], None]) -> list[Fault]:
+    return [fault for fault in FAULTS if fault.make in names]
+
+
+ROUNDS = (
+    together(older_stub, renamed, server_gone, open_home, bundles_gone, memory_wanted),
+    together(python_gone, taken_out, bundles_cut),
+    together(script_gone),
+    together(blocking),
+    together(killed),
+)
+"""Faults that hide none of each other."""
+
+
+def test_no_fault_is_left_out() -> None:
+    assert {fault.make for faults in ROUNDS for fault in faults} == {fault.make for fault in FAULTS}
+
+
+@pytest.mark.parametrize("faults", ROUNDS, ids=lambda faults: faults[0].make.__name__)
+def test_faults_are_found_and_mended(here: Place, faults: list[Fault]) -> None:
+    for fault in faults:
+        fault.make(here)
     found = rows(here)
-    [said] = {row["found"] for row in found if (row["check"], row["level"]) == (fault.check, fault.level)}
-    assert fault.says in said
+    for fault in faults:
+        said = {row["found"] for row in found if (row["check"], row["level"]) == (fault.check, fault.level)}
+        assert any(fault.says in one for one in said), (fault.make.__name__, ill(found))
     assert all(row["remedy"] for row in found if row["level"] != "ok")
     mended = here.machine.alone("doctor", "--fix", "--yes", "--json")
     assert mended.code == 0, mended.out
-    assert mended.json["mended"] or fault.make is killed, "a hook that is tried starts the daemon too"
+    only_killed = [fault.make for fault in faults] == [killed]
+    assert mended.json["mended"] or only_killed, "a hook that is tried starts the daemon too"
     assert ill(mended.json["rows"]) == []
 
 

@@ -28,7 +28,7 @@ from coffer.work.doctor_row import Fix, Patient, Row
 from coffer.work.install import install, plan
 from coffer.work.privilege import Propose, may
 from coffer.work.rule_errors import OnlyThePerson
-from coffer.work.setup import Ground, add_server, first_bundle, grant, write_files
+from coffer.work.setup import Ground, add_server, first_bundle, grant, switch_memory, write_files
 
 _COLOURS = {"ok": "green", "warning": "yellow", "fatal": "red"}
 _MARKS = {"ok": "·", "warning": "!", "fatal": "✗"}
@@ -147,6 +147,10 @@ def _server(ground: Ground, agent: str, _world: World) -> None:
     add_server(agent, ground)
 
 
+def _memory(ground: Ground, agent: str, _world: World) -> None:
+    switch_memory(agent, ground)
+
+
 def _daemon(ground: Ground, _agent: str, _world: World) -> None:
     if daemon_picture(ground.home)["state"] == "silent":
         life.stop(ground.home)
@@ -168,6 +172,7 @@ FIXES: Mapping[Fix, Callable[[Ground, str, World], None]] = {
     "hooks": _hooks,
     "trust": _trust,
     "mcp": _server,
+    "memory": _memory,
     "modes": _modes,
     "bundles": _bundles,
     "daemon": _daemon,
@@ -180,6 +185,7 @@ _QUESTIONS: Mapping[Fix, str] = {
     "hooks": "Write the entries of {agent}?",
     "trust": "Have Codex trust the entries?",
     "mcp": "Have {agent} add Coffer's MCP server?",
+    "memory": "Switch the own memory of {agent} as the settings want it?",
     "modes": "Close Coffer's folder to other users?",
     "bundles": "Write the bundle files anew?",
     "daemon": "Start or renew the daemon?",

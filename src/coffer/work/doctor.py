@@ -20,6 +20,7 @@ OF_AGENT: tuple[tuple[str, Callable[[Patient, str], Iterator[Row]]], ...] = (
     ("trust", doctor_agents.trust),
     ("MCP server", doctor_agents.server),
     ("deliveries", doctor_agents.deliveries),
+    ("own memory", doctor_agents.own_memory),
 )
 """Checks of each agent that is here, in the order of a delivery."""
 OF_HOME: tuple[tuple[str, Callable[[Patient], Iterator[Row]]], ...] = (

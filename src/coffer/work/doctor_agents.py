@@ -17,7 +17,9 @@ from coffer.work.bundles import bundle_for
 from coffer.work.config_write import ADDED, open_installs
 from coffer.work.doctor_row import Patient, Row
 from coffer.work.install import stub_problems
+from coffer.work.native_memory import memory_status, wished
 from coffer.work.rehearse import Rehearsal, both_forms, installed, rehearse
+from coffer.work.setup import memory_wishes
 from coffer.work.status import Clients, agents_status
 
 SLOW = 0.8
@@ -158,6 +160,29 @@ def deliveries(patient: Patient, agent: str) -> Iterator[Row]:
         yield Row("deliveries", f"the last one did not arrive; {told}", "warning", remedy, agent)
     else:
         yield Row("deliveries", told, agent=agent)
+
+
+def own_memory(patient: Patient, agent: str) -> Iterator[Row]:
+    """Whether the agent's own memory is as the settings want it; nothing where they want nothing."""
+    ground = patient.ground
+    found = memory_status(agent, ground.environment, ground.places, ground.home, patient.folder)
+    wishes = memory_wishes(agent, ground.home)
+    if not wishes and not found.receipt:
+        return
+    for conflict in found.conflicts:
+        yield Row("own memory", conflict, "warning", "`coffer native-memory status` tells more.", agent)
+    if wished(wishes, ground.places, ground.home):
+        what = "off" if wishes[agent] else "as it was"
+        yield Row(
+            "own memory",
+            f"it is {found.state}, and the settings want it {what}",
+            "warning",
+            f"`coffer native-memory {'disable' if wishes[agent] else 'restore'} {agent}`, or `coffer up`.",
+            agent,
+            "memory",
+        )
+    elif not found.conflicts:
+        yield Row("own memory", found.state, agent=agent)
 
 
 def _when(moment: float) -> str:

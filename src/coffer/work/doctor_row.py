@@ -11,7 +11,7 @@ from coffer.work.hook_status import HookStatus, hook_status
 from coffer.work.setup import Ground
 
 Level = Literal["ok", "warning", "fatal"]
-Fix = Literal["", "files", "hooks", "trust", "mcp", "daemon", "bundles", "modes"]
+Fix = Literal["", "files", "hooks", "trust", "mcp", "daemon", "bundles", "modes", "memory"]
 """What Coffer can do about it itself; "": it is for the person."""
 
 

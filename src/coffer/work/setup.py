@@ -126,13 +126,13 @@ def survey(agent: str, ground: Ground, *, mcp: bool) -> AgentSetup:
     allows = agent == "claude" and server in ("there", "wanted")  # without a server there is nothing to allow
     permission = mcp_entries.plan_permission(places) if allows else None
     trust, notes = _trust(hooks, ground, client) if agent == "codex" else ("left out", ())
-    wish = native_memory.wished(_wishes(agent, home), places, home)
+    wish = native_memory.wished(memory_wishes(agent, home), places, home)
     return AgentSetup(
         agent, client, version, hooks, permission, server, trust, notes, wish[0] if wish else None
     )
 
 
-def _wishes(agent: str, home: Home) -> dict[str, bool]:
+def memory_wishes(agent: str, home: Home) -> dict[str, bool]:
     """What the settings want of this agent's own memory; settings that can't be read want nothing."""
     try:
         wishes = load(home).native_memory
@@ -198,7 +198,7 @@ def set_up(one: AgentSetup, ground: Ground) -> Outcome:
             lambda: write(mcp_entries.plan_permission(ground.places), ground.home)
         )  # the file has changed
     if one.memory is not None:
-        done.attempt(lambda: _switch(one.agent, ground))
+        done.attempt(lambda: switch_memory(one.agent, ground))
     if one.server == "wanted":
         done.attempt(partial(add_server, one.agent, ground))
     if one.trust == "wanted":
@@ -208,8 +208,9 @@ def set_up(one: AgentSetup, ground: Ground) -> Outcome:
     return done
 
 
-def _switch(agent: str, ground: Ground) -> Receipt | None:
-    for wish in native_memory.wished(_wishes(agent, ground.home), ground.places, ground.home):
+def switch_memory(agent: str, ground: Ground) -> Receipt | None:
+    """Switch an agent's own memory as the settings want it; None where it is so. Raises as `native_memory.carry`."""
+    for wish in native_memory.wished(memory_wishes(agent, ground.home), ground.places, ground.home):
         return native_memory.carry(wish, ground.home)
     return None
 
