@@ -200,13 +200,6 @@ class Late:
             raise LateLinesKept(str(backup), size + self.carried, self.problem, undoable, kept=self.kept)
 
 
-def synced(file: IO[bytes], path: Path) -> None:
-    """See that what was written lies on the disk. Raises WriteFailed."""
-    with refusals(path):
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def swap(ticket: Ticket, new: Path, file: IO[bytes], backup: Path) -> Late:
     """Put the new file in the old one's place, and carry over what was appended late.
 

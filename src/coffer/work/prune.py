@@ -1,4 +1,4 @@
-"""Prune a session at rest: plan it, prove it, write it, and leave a receipt that can be undone."""
+"""Prune a session: plan it, prove it, write it, and leave a receipt that can be undone."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from coffer.core.tail import STRATEGY
 from coffer.core.view import View
 from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
+from coffer.disk.sync import sync_file
 from coffer.errors import AgentNotPrunable, FileMoved, LawBroken, NotAFile
 from coffer.store.db import DONE, FAILED, Receipt, begun, database, save
 from coffer.store.home import Home
 from coffer.store.pruned import Content, put
 from coffer.work.inspect import Report, inspect
 from coffer.work.read import Opened, opened
-from coffer.work.rest import require_rest
+from coffer.work.rest import Proof, at_rest
 from coffer.work.tail import at_the_end
 
 _CHUNK = 1 << 20
@@ -139,31 +140,45 @@ def _unchanged(pair: Pair) -> bool:
         return False
 
 
-def apply(
-    proposal: Proposal, home: Home, places: Places, now: datetime | None = None
+def apply(  # noqa: PLR0913  (the world comes in as arguments)
+    proposal: Proposal,
+    home: Home,
+    places: Places,
+    now: datetime | None = None,
+    *,
+    proof: Proof | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> tuple[Receipt | None, Written]:
-    """Carry the plan out. The session must be at rest. No receipt: the laws left nothing of the plan.
+    """Carry the plan out. No receipt: the laws left nothing of the plan.
 
-    Raises SessionLive, Busy, FileMoved, LawBroken, WriteFailed; then the transcript is as it was. Raises
-    LateLinesKept where it was pruned, and what a client wrote meanwhile could not be appended.
+    proof: that the file may be written; without one the session must be at rest. more: what the receipt is to say
+    besides. Raises what the proof raises, Busy, FileMoved, LawBroken, WriteFailed; then the transcript is as it was.
+    Raises LateLinesKept where it was pruned, and what a client wrote meanwhile could not be appended.
     """
-    about = proposal.session.transcript.about
+    about, ticket = proposal.session.transcript.about, proposal.ticket
+    proven = proof or at_rest(places)
     with refusals(home.root):
         home.make(home.locks)
-    with locked(home.locks, proposal.ticket.path):
-        require_rest(about, proposal.ticket, places)
-        receipt = begun("prune", proposal.session.agent.name, about.session, proposal.ticket.path, now)
-        with beside(proposal.ticket) as (path, file):
+    with locked(home.locks, ticket.path):
+        proven(about, ticket)
+        receipt = begun("prune", proposal.session.agent.name, about.session, ticket.path, now)
+        with beside(ticket) as (path, file):
             written = write_checked(proposal, path, file)
             if proposal.plan.is_empty:
                 return None, written
-            receipt.data |= _summary(proposal, written)
+            with refusals(path):
+                file.flush()
+                sync_file(path)
+            proven(about, ticket)
+            receipt.data |= {**_summary(proposal, written), **(more or {})}
             _keep(receipt, proposal, written, home)
             backup = Path(receipt.data["backup"])
             try:
-                back_up(proposal.ticket, backup)
-                late = swap(proposal.ticket, path, file, backup)
-            except Exception:
+                back_up(ticket, backup)
+                proven(about, ticket)
+                late = swap(ticket, path, file, backup)
+            except Exception as error:
+                receipt.data["why"] = str(error)
                 _finish(receipt, home, FAILED)
                 backup.unlink(missing_ok=True)
                 raise
@@ -171,7 +186,7 @@ def apply(
         try:
             _finish(receipt, home, DONE)
         finally:
-            late.check(backup, proposal.ticket.size, receipt.id)
+            late.check(backup, ticket.size, receipt.id)
     return receipt, written
 
 
@@ -206,6 +221,7 @@ def _summary(proposal: Proposal, written: Written) -> dict[str, object]:
         "pieces": len(written.rewrite.pieces),
         "removed": written.rewrite.removed,
         "tail": proposal.plan.tail.form if proposal.plan.tail is not None else "",
+        "tail_uuid": proposal.plan.tail.uuid if proposal.plan.tail is not None else "",
     }
 
 

@@ -1,4 +1,4 @@
-"""Repair a damaged transcript at rest, without loss, with a receipt."""
+"""Repair a damaged transcript, without loss, with a receipt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coffer.store.db import DONE, FAILED, Receipt, begun, database, save
 from coffer.store.home import Home
 from coffer.work.read import Opened, opened
 from coffer.work.receipts import all_receipts
-from coffer.work.rest import require_rest
+from coffer.work.rest import Proof, at_rest
 
 _CHUNK = 1 << 20
 
@@ -30,10 +30,12 @@ class Repaired:
     receipt: Receipt | None
 
 
-def repair(session: Opened, home: Home, places: Places, now: datetime | None = None) -> Repaired:
-    """Repair what can be repaired without loss.
+def repair(
+    session: Opened, home: Home, places: Places, now: datetime | None = None, *, proof: Proof | None = None
+) -> Repaired:
+    """Repair what can be repaired without loss. proof: that the file may be written; else it must be at rest.
 
-    Raises AgentNotPrunable, SessionLive, Busy, FileMoved, LawBroken, WriteFailed; then nothing was changed.
+    Raises AgentNotPrunable, what the proof raises, Busy, FileMoved, LawBroken, WriteFailed; then nothing was changed.
     """
     if session.agent.name != "claude":
         raise AgentNotPrunable(session.agent.title)
@@ -48,8 +50,8 @@ def repair(session: Opened, home: Home, places: Places, now: datetime | None = N
         home.make(home.locks)
         home.make(home.backups)
     with locked(home.locks, ticket.path):
-        require_rest(session.transcript.about, ticket, places)
-        about = session.transcript.about
+        about, proven = session.transcript.about, proof or at_rest(places)
+        proven(about, ticket)
         receipt = begun("repair", session.agent.name, about.session, ticket.path, now)
         with beside(ticket) as (path, file):
             receipt.data |= _write(session, found, file) | {
@@ -63,6 +65,7 @@ def repair(session: Opened, home: Home, places: Places, now: datetime | None = N
             backup = Path(str(receipt.data["backup"]))
             try:
                 back_up(ticket, backup)
+                proven(about, ticket)
                 late = swap(ticket, path, file, backup)
             except Exception:
                 receipt.status = FAILED
@@ -119,5 +122,5 @@ def _prove(session: Opened, path: Path) -> None:
     before = session.agent.view(session.transcript, "")
     with opened(path) as other:
         after = session.agent.view(other.transcript, before.model)
-    if not keeps_all(before, after):
+    if not keeps_all(session.transcript, before, after):
         raise LawBroken("a repair loses nothing", "something that a resume sent would no longer be sent")

@@ -1,8 +1,9 @@
-"""Whether a session is at rest: no client has it open, so its file may be written."""
+"""The proof that a transcript may be written: by default that it is at rest, so no client has it open."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from coffer.core.transcript import About
 from coffer.disk.places import Places
@@ -13,6 +14,19 @@ from coffer.work.holders import Holders
 
 REGISTRY_SINCE = (2, 1, 197)
 """From this version on Claude Code was seen to keep its registry; older ones may not (facts §10)."""
+
+
+Proof = Callable[[About, Ticket], None]
+"""Raises unless the file may be written now, and then nothing is changed.
+
+Whoever writes asks it before the work, when the new file lies ready, and right before the swap: what was true when a
+large file was read may be so no more when it has been written.
+"""
+
+
+def at_rest(places: Places) -> Proof:
+    """The proof for a session that nobody has open."""
+    return lambda about, ticket: require_rest(about, ticket, places)
 
 
 def require_rest(about: About, ticket: Ticket, places: Places) -> None:

@@ -14,17 +14,25 @@ from coffer.disk.files import Source, open_source
 from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
 from coffer.errors import ChangedSince, CofferError, FileMoved, PrunedContentMissing
-from coffer.store.db import DONE, PREPARED, UNDONE, Receipt, begun, database, save
+from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, save
 from coffer.store.home import Home
-from coffer.work.rest import require_rest
+from coffer.work.rest import Proof, at_rest
 
 _CHUNK = 1 << 20
 
 
-def undo(receipt: Receipt, home: Home, places: Places, now: datetime | None = None) -> Receipt:
-    """Bring a transcript back; the receipt of the undo.
+def undo(
+    receipt: Receipt,
+    home: Home,
+    places: Places,
+    now: datetime | None = None,
+    *,
+    proof: Proof | None = None,
+) -> Receipt:
+    """Bring a transcript back; the receipt of the undo. proof: that the file may be written; else it must be at rest.
 
-    Raises SessionLive, Busy, FileMoved, ChangedSince, PrunedContentMissing, WriteFailed; then nothing changed.
+    What was refused changed nothing. Raises what the proof raises, Busy, FileMoved, ChangedSince, PrunedContentMissing,
+    WriteFailed.
     """
     path, backup = Path(receipt.path), Path(receipt.data["backup"])
     with refusals(home.root):
@@ -37,7 +45,8 @@ def undo(receipt: Receipt, home: Home, places: Places, now: datetime | None = No
         ):
             return _close(receipt, home, "the file is as it was; nothing to bring back")
         with open_source(ticket.path) as source:
-            require_rest(CLAUDE.about(source.head(), source.tail()), ticket, places)
+            about, proven = CLAUDE.about(source.head(), source.tail()), proof or at_rest(places)
+        proven(about, ticket)
         done = begun("undo", receipt.agent, receipt.session, ticket.path, now)
         done.data["undoes"] = receipt.id
         with beside(ticket) as (new, file):
@@ -46,8 +55,16 @@ def undo(receipt: Receipt, home: Home, places: Places, now: datetime | None = No
             done.data["backup"] = str(kept)
             with refusals(home.root), database(home) as connection:
                 save(connection, done)
-            back_up(ticket, kept)
-            late = swap(ticket, new, file, kept)
+            try:
+                back_up(ticket, kept)
+                proven(about, ticket)
+                late = swap(ticket, new, file, kept)
+            except CofferError:
+                done.status = FAILED
+                with refusals(home.root), database(home) as connection:
+                    save(connection, done)
+                kept.unlink(missing_ok=True)
+                raise
         receipt.status, done.status, done.data["carried"] = UNDONE, DONE, late.carried
         try:
             with refusals(home.root), database(home) as connection:
@@ -117,10 +134,28 @@ def _write(receipt: Receipt, ticket: Ticket, backup: Path, file: IO[bytes]) -> d
         appended = current.size - size + late
         if appended and original.read(before - 1, before) != b"\n":
             file.write(b"\n")  # a torn last line must not swallow what was appended since
+        rules = _named_rules(receipt, current, size)
+        file.write(rules)
         _copy(current, size, size + carried, file)
         _copy(original, before + carried, original.size, file)
         _copy(current, size + carried, current.size, file)
-    return {"bytes_before": ticket.size, "bytes_after": before + appended, "appended": appended}
+    return {"bytes_before": ticket.size, "bytes_after": before + len(rules) + appended, "appended": appended}
+
+
+def _named_rules(receipt: Receipt, current: Source, size: int) -> bytes:
+    """The line of the rules that the prune put at the end, where a record that was appended since hangs on it.
+
+    Without it that record's parent would be nowhere, and the client would lose all that came before.
+    """
+    name = str(receipt.data.get("tail_uuid", "")).encode()
+    if not name or (b'"parentUuid":"%s"' % name) not in current.read(size, current.size):
+        return b""
+    own = b'"uuid":"%s"' % name
+    for much in (_CHUNK, size):  # it stands behind the last answer
+        lines = current.read(max(0, size - much), size).split(b"\n")
+        if (found := next((line for line in reversed(lines) if own in line), None)) is not None:
+            return found + b"\n"
+    return b""
 
 
 @contextmanager
