@@ -72,6 +72,7 @@ def _foreign(made: Claude) -> None:
 def _bridged(made: Claude) -> None:
     made.user("on", "u2", parent="gone", at=made.clock + 4)
     made.answer(text("yes"))
+    made.last_prompt(name_of(made.leaf or ""))
 
 
 def _blank_line(made: Claude) -> None:
@@ -225,15 +226,13 @@ NORMALS = [
 def test_what_is_only_told(add: Callable[[Claude], None], kind: str, count: int) -> None:
     made = tidy()
     add(made)
-    if add is _bridged:
-        made.last_prompt(name_of(made.leaf or ""))
     (found,) = [one for one in findings(made) if one.kind == kind]
     assert (found.level, found.count) == (Level.NORMAL, count)
 
 
 def test_a_missing_parent_beside_the_live_branch_is_only_told() -> None:
     made = tidy()
-    made.user("on", "x1", parent="gone")
+    made.user("on", "x1", parent="gone", at=made.clock - 3600)
     assert grave(made) == set()
     (found,) = [one for one in findings(made) if "beside" in one.kind]
     assert found.count == 1

@@ -17,6 +17,7 @@ from tests.prune.generate import Talk, begun, rich
 from tests.prune.world import in_place, rest, side
 from tests.transcripts import read, spoken, text, uid
 
+CAPTURED = Path(__file__).parents[1] / "fixtures" / "left_out"
 NOTHING = "Nothing that can be repaired without loss."
 
 
@@ -123,6 +124,25 @@ def test_the_json_of_a_repair_is_one_document(machine: Forks) -> None:
     done = machine.run("check", path, "--fix", "--json")
     assert json.loads(done.out)["path"] == str(path)
     assert "Receipt " in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"), [("first-turn", "Greeted apple."), ("behind-the-pointer", "Greeted plum.")]
+)
+def test_a_resume_shows_the_newest_message_again(machine: Forks, name: str, answer: str) -> None:
+    data = (CAPTURED / f"{name}.jsonl").read_bytes()
+    path = in_place(machine.home, data)
+    assert answer not in "".join(_said(data))
+    told = json.loads(machine.run("check", path, "--json").out)["findings"]
+    assert [one["kind"] for one in told if one["level"] == "warning"] == ["newest message left out"]
+    machine.run("check", path, "--fix")
+    fixed = path.read_bytes()
+    assert fixed.startswith(data)
+    assert fixed.count(b"\n") == data.count(b"\n") + 1
+    assert answer in "".join(_said(fixed))
+    assert NOTHING in machine.run("check", path, "--fix").out
+    machine.ok("undo")
+    assert path.read_bytes() == data
 
 
 # --- a rewind after a prune -------------------------------------------------------------------------------

@@ -53,7 +53,11 @@ class Branch(Struct):
 
 def live_branch(transcript: Transcript) -> Branch:
     """The branch that the client would load from this transcript."""
-    loaded = load(transcript)
+    return branch_of(load(transcript))
+
+
+def branch_of(loaded: Loaded) -> Branch:
+    """The branch that the client would take from these records."""
     branch = Branch(kept=loaded.kept, broken=loaded.broken)
     branch.rewound_to = (loaded.pointer or "") if loaded.rewound else ""
     branch.leaf = _leaf(loaded, loaded.kept)

@@ -16,6 +16,7 @@ from coffer.core import json_lines
 from coffer.core.attachments import is_known
 from coffer.core.chain import Gap
 from coffer.core.dialect import SYNTHETIC, THINKING
+from coffer.core.left_out import left_out
 from coffer.core.loader import SPEAKERS, STREAMED_ABOVE
 from coffer.core.record import Attached, Boundary, Record
 from coffer.core.transcript import CHAINED, Transcript
@@ -46,6 +47,7 @@ def check(transcript: Transcript, view: View) -> list[Finding]:
     found = [
         *_lines(transcript),
         *_chain(transcript, view),
+        *_missed(transcript),
         *_pairs(view),
         *_thinking(view),
         *_shape(transcript, view),
@@ -140,6 +142,20 @@ def _chain(transcript: Transcript, view: View) -> Iterator[Finding]:
             len(branch.broken),
             "A compaction names messages that are not in the file; the client keeps only its summary.",
         )
+
+
+def _missed(transcript: Transcript) -> Iterator[Finding]:
+    if transcript.agent != "claude":
+        return
+    found = left_out(transcript)
+    if found is not None:
+        way = (
+            "`--fix` appends a pointer to it"
+            if found.whole
+            else "it hangs on a parent that is not in the file"
+        )
+        meaning = f"{found.why[0].upper()}{found.why[1:]}; {way}."
+        yield Finding("newest message left out", Level.WARNING, 1, meaning, (found.newest.start,))
 
 
 def _dangling(transcript: Transcript, gaps: list[Gap]) -> list[int]:

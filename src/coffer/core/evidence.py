@@ -73,7 +73,8 @@ class Conversation:
     trouble: why its tail can't be read, "". open: calls on the live branch that wait for their result. calls:
     of spawn and schedule tools, in the whole file, since a rewind ends none of what they began. letters: times
     at which teammates wrote. texts: the model's last texts. spoke: when the model or a tool last wrote.
-    enqueued: when the last prompt was queued that nothing has taken since.
+    enqueued: when the last prompt was queued that nothing has taken since. left_out: why a reload would not end
+    at the newest message, "".
     """
 
     trouble: str = ""
@@ -83,6 +84,7 @@ class Conversation:
     texts: tuple[str, ...] = ()
     spoke: float | None = None
     enqueued: float | None = None
+    left_out: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from coffer.core.chain import branch_of
+from coffer.core.chain import live_branch
 from coffer.core.dialect import SYNTHETIC
 from coffer.core.evidence import Call, Conversation, moment
 from coffer.core.left_out import left_out
-from coffer.core.loader import load
 from coffer.core.loads import loads
 from coffer.core.markers import key, rows
 from coffer.core.record import Block, Record
@@ -31,9 +30,8 @@ Line = Callable[[Record], bytes]
 def conversation(transcript: Transcript, line: Line) -> Conversation:
     """The conversation of a transcript; line: the bytes of a record."""
     trouble = _trouble(transcript)
-    loaded = load(transcript)
-    branch = branch_of(loaded)
-    missed = left_out(loaded, branch)
+    branch = live_branch(transcript)
+    missed = left_out(transcript)
     return Conversation(
         trouble=trouble,
         open=tuple(_open(branch.records)),

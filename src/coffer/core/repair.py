@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from coffer.core import json_lines
 from coffer.core.items import Item
 from coffer.core.json_lines import Oddity
+from coffer.core.left_out import left_out, pointer
 from coffer.core.transcript import CHAINED, Transcript
 from coffer.core.view import View
 
@@ -30,9 +31,21 @@ def fixes(transcript: Transcript, read: Callable[[int, int], bytes], removed: Ma
     """The repairs of a transcript, in file order; removed: what prunes took out → its surviving ancestor."""
     found = [fix for oddity in transcript.oddities if (fix := _of_oddity(oddity, read)) is not None]
     found += _reparented(transcript, read, removed)
+    pointing = (
+        [] if found else _pointing(transcript)
+    )  # others may change the branch: then it takes a second time
     if transcript.unfinished:
         found.append(Fix("a newline at the end", transcript.size, transcript.size, b"\n"))
-    return sorted(found, key=lambda fix: (fix.start, fix.end))
+    return sorted(found, key=lambda fix: (fix.start, fix.end)) + pointing
+
+
+def _pointing(transcript: Transcript) -> list[Fix]:
+    missed = left_out(transcript)
+    if missed is None:
+        return []
+    line = pointer(missed, transcript.about.session)
+    what = "a pointer to the newest message, which a resume would have left out"
+    return [Fix(what, transcript.size, transcript.size, line)] if line else []
 
 
 def _of_oddity(oddity: Oddity, read: Callable[[int, int], bytes]) -> Fix | None:
@@ -75,10 +88,15 @@ def _surviving(uuid: str, removed: Mapping[str, str], known: set[str]) -> str:
     return uuid if uuid in known else ""
 
 
-def keeps_all(before: View, after: View) -> bool:
-    """Whether everything that a resume sent is still sent, in the same order."""
+def keeps_all(transcript: Transcript, before: View, after: View) -> bool:
+    """Whether everything that a resume sent is still sent, in the same order; before: the view of the transcript.
+
+    Where an old pointer named a branch that a rewind has left, that branch's own end is not asked for.
+    """
+    missed = left_out(transcript)
+    asked = None if missed is None or missed.cut else missed.way
     rest = iter(_keys(after))
-    return all(key in rest for key in _keys(before))
+    return all(key in rest for key in _keys(before) if asked is None or key[0] in asked)
 
 
 def _keys(view: View) -> list[tuple[str, int, str]]:

@@ -7,7 +7,8 @@ source covers what and which word speaks for what, stands in `core.markers`; thi
 2. Nothing that the registry covers began after T: no hook, no record of the model, no subagent's record.
 3. Teammates and schedules, for which the registry is blind: the last Stop lists none, nothing began one since, the
    project keeps none.
-4. The last Stop's message is in the file, the file ends in a whole record, and no call waits for its result.
+4. The last Stop's message is in the file, the file ends in a whole record, no call waits for its result, and a reload
+   would end at the newest message.
 5. The input line, where somebody sees it, is visibly empty: a prompt that was put back must not be lost or sent.
 
 A write needs 1 to 5, without a screen 1 to 4. Typing needs the screen, and an editor that takes plain keys.
@@ -267,6 +268,8 @@ def _transcript(
         yield Blocker(
             "tail", f"the transcript's end can't be trusted: {found.trouble}", "the next whole record"
         )
+    if found.left_out:
+        yield Blocker("branch", found.left_out, "a pointer to the newest message (`coffer check --fix`)")
     if evidence.age is None or evidence.age < WARM:
         age = "at an unknown time" if evidence.age is None else f"{evidence.age:.2f} s ago"
         yield Blocker("warm", f"the transcript was written to {age}", f"{WARM} s without an append")
