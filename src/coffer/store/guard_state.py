@@ -1,8 +1,9 @@
 """What the guard keeps of a session: `<home>/guard/<session>.state.json`, and `everyone.state.json` for all of them.
 
 mode: what a person asked for. fired: tiers that were nudged for and not armed again. cleared: ids of blockers that a
-person cleared. A file that can't be understood is one in which nothing was said, except that it pauses: a person who
-asked for quiet must not be nudged since a disk broke the file.
+person cleared. told: the receipt of the last move that the person was told of. A file that can't be understood is one
+in which nothing was said, except that it pauses: a person who asked for quiet must not be nudged since a disk broke the
+file.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class GuardState:
     mode: Mode = "on"
     fired: tuple[str, ...] = ()
     cleared: tuple[str, ...] = ()
+    told: str = ""
 
 
 def state_path(home: Home, session: str) -> Path | None:
@@ -53,7 +55,13 @@ def guard_state(home: Home, session: str) -> GuardState:
         return GuardState("paused")
     if not isinstance(said, dict) or said.get("mode") not in get_args(Mode):
         return GuardState("paused")
-    return GuardState(cast("Mode", said["mode"]), _words(said.get("fired")), _words(said.get("cleared")))
+    told = said.get("told")
+    return GuardState(
+        cast("Mode", said["mode"]),
+        _words(said.get("fired")),
+        _words(said.get("cleared")),
+        told if isinstance(told, str) else "",
+    )
 
 
 def mode_of(home: Home, session: str) -> Mode:

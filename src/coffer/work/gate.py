@@ -15,7 +15,7 @@ from coffer.disk.places import Places
 from coffer.store.guard_state import guard_state
 from coffer.store.home import Home
 from coffer.work import instant
-from coffer.work.instant import Instant, as_objects, from_disk, from_folder
+from coffer.work.instant import Instant, Read, as_objects, from_disk, from_folder
 
 LONGEST = 4_000
 """Characters of a string that a captured folder keeps; of a longer one the first CUT."""
@@ -28,18 +28,46 @@ def judge_folder(folder: Path) -> Verdict:
     return judge(from_folder(folder).evidence())
 
 
-def judge_session(transcript: Path, places: Places, home: Home, screen: str | None = None) -> Verdict:
-    """The verdict on a live session from what is on disk now.
+class Gate:
+    """The gate of one live session, asked again and again: transcripts are read anew only where they changed."""
 
-    Reading a large transcript takes seconds in which a turn may begin: all other sources are looked at after it.
-    """
-    before = from_disk(transcript, places, home, screen)
-    read = before.read()
-    now = from_disk(transcript, places, home, screen)
-    if now.written != before.written and read.conversation is not None:
-        grown = replace(read.conversation, trouble="it was written to while it was read")
-        read = replace(read, conversation=grown)
-    return judge(now.evidence(read, frozenset(guard_state(home, now.session).cleared)))
+    def __init__(self, transcript: Path, places: Places, home: Home) -> None:
+        self._transcript, self._places, self._home = transcript, places, home
+        self._read: Read | None = None
+        self._seen: object = None
+
+    def verdict(self, screen: str | None = None) -> Verdict:
+        """The verdict from what is on disk now.
+
+        Reading a large transcript takes seconds in which a turn may begin: all other sources are looked at after it.
+        """
+        now = from_disk(self._transcript, self._places, self._home, screen)
+        stamp = _stamp(now)
+        if self._read is None or stamp != self._seen:
+            self._read, self._seen = now.read(), stamp
+            now = from_disk(self._transcript, self._places, self._home, screen)
+        read = self._read
+        if _stamp(now) != self._seen and read.conversation is not None:
+            grown = replace(read.conversation, trouble="it was written to while it was read")
+            read = replace(read, conversation=grown)
+        return judge(now.evidence(read, frozenset(guard_state(self._home, now.session).cleared)))
+
+
+def _stamp(seen: Instant) -> object:
+    """What changes whenever one of the transcripts of an instant does."""
+    found = [seen.written]
+    for path in sorted(seen.subagents.rglob("agent-*.jsonl")) if seen.subagents is not None else ():
+        try:
+            status = path.stat()
+        except OSError:
+            continue  # gone meanwhile, which is a change too
+        found.append((status.st_mtime_ns, status.st_size))
+    return tuple(found)
+
+
+def judge_session(transcript: Path, places: Places, home: Home, screen: str | None = None) -> Verdict:
+    """The verdict on a live session from what is on disk now."""
+    return Gate(transcript, places, home).verdict(screen)
 
 
 def as_json(answer: Answer) -> dict[str, object]:

@@ -24,3 +24,38 @@ class LauncherSilent(CofferError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"The launcher does not answer: {reason}. The session goes on without it.")
+
+
+class NotSafe(CofferError):
+    """The gate says no. kinds: the types of what blocks."""
+
+    exit_code = 66
+
+    def __init__(self, session: str, blockers: list[tuple[str, str]]) -> None:
+        self.kinds = [kind for kind, _ in blockers]
+        shown = "; ".join(f"{kind}: {evidence}" for kind, evidence in blockers[:4])
+        super().__init__(
+            f"Session {session} may not be touched now ({shown}). Nothing was written. "
+            "`coffer guard why` lists what blocks it, and what will clear that."
+        )
+
+
+class LeftAlone(CofferError):
+    """A session that the guard may not touch at all."""
+
+    exit_code = 67
+
+    def __init__(self, session: str, why: str) -> None:
+        super().__init__(f"Session {session} is left alone: {why}. Nothing was written.")
+
+
+class ReloadNotSeen(CofferError):
+    """It was pruned, and the client was not seen to read it again."""
+
+    exit_code = 68
+
+    def __init__(self, session: str, receipt: str, why: str) -> None:
+        super().__init__(
+            f"Session {session} is pruned (receipt {receipt}), but was not seen to be reloaded: {why}. "
+            f"Type `/resume {session}` in it; `coffer undo {receipt}` takes the prune back."
+        )
