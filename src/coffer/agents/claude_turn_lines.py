@@ -22,8 +22,10 @@ class Message(Struct, gc=False):
     """A message; its content is decoded only where it matters."""
 
     role: str | None = None
+    id: str | None = None
     model: str | None = None
     content: Raw = Raw(b"")
+    usage: schema.Usage | None = None
 
 
 class Line(Struct, gc=False, rename="camel"):
@@ -37,6 +39,7 @@ class Line(Struct, gc=False, rename="camel"):
     timestamp: str | None = None
     session_id: str | None = None
     cwd: str | None = None
+    git_branch: str | None = None
     entrypoint: str | None = None
     prompt_source: str | None = None
     origin: schema.Origin | None = None
@@ -65,6 +68,7 @@ class Part(Struct, gc=False):
     input: Raw = Raw(b"")
     tool_use_id: str = ""
     content: Raw = Raw(b"")
+    is_error: bool | None = None
 
 
 class Queued(Struct, gc=False, rename="camel"):

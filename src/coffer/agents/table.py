@@ -8,7 +8,9 @@ from typing import Any
 from msgspec import Struct
 
 from coffer.agents import claude, claude_about, codex, codex_about
+from coffer.agents.claude_steps import ClaudeScribe
 from coffer.agents.claude_turns import ClaudeListener
+from coffer.agents.codex_steps import CodexScribe
 from coffer.agents.codex_turns import CodexListener
 from coffer.core import parts, rollout, usage
 from coffer.core import view as claude_view
@@ -17,6 +19,7 @@ from coffer.core.content import content as claude_content
 from coffer.core.items import Item
 from coffer.core.json_lines import Oddity
 from coffer.core.record import Record
+from coffer.core.steps import Scribe
 from coffer.core.transcript import About, Transcript
 from coffer.core.turn import Listener
 from coffer.core.usage import Measure, WindowMeasure
@@ -29,7 +32,7 @@ class Agent(Struct, frozen=True):
     translate: a line and its offset → records. view: what a resume sends. content: an item and its line → the
     block as sent. measure, window, marks: tokens now, the window, and which requests are counted.
     about: the first and last lines of a transcript → what they say of the session. listener: a new hearer of
-    one file's human turns.
+    one file's human turns. scribe: a new hearer of one file's steps.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Agent(Struct, frozen=True):
     marks: Callable[[View, Sequence[Part]], list[Mark]]
     about: Callable[[bytes, bytes], About]
     listener: Callable[[], Listener]
+    scribe: Callable[[], Scribe]
 
 
 def _claude_marks(view: View, found: Sequence[Part]) -> list[Mark]:
@@ -71,6 +75,7 @@ CLAUDE = Agent(
     _claude_marks,
     claude_about.about,
     ClaudeListener,
+    ClaudeScribe,
 )
 CODEX = Agent(
     "codex",
@@ -83,6 +88,7 @@ CODEX = Agent(
     lambda view, found: rollout.marks_of(found, view.branch.records),
     codex_about.about,
     CodexListener,
+    CodexScribe,
 )
 AGENTS = {agent.name: agent for agent in (CLAUDE, CODEX)}
 

@@ -1,0 +1,419 @@
+"""What a session came to, taken from its own words: goal, decisions, work done, outcomes, what is open.
+
+Nothing is made up: each sentence stands in the transcript, and each count comes from what the tools wrote. Texts are
+redacted before they are cut. What Coffer itself brought into the session (its bundle, recalled entries) is no source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from coffer.core.classify.decide import WORTH_A_RULE, classify
+from coffer.core.classify.spoken import hear
+from coffer.core.commands import lasts
+from coffer.core.journal_words import chooses, is_filler, is_nod, leaves_open
+from coffer.core.redact import kept
+from coffer.core.sentences import paragraphs, plain, sentences
+from coffer.core.steps import (
+    AGENT,
+    CREATED,
+    DELETED,
+    EDITED,
+    PERSON,
+    Chose,
+    Committed,
+    Failed,
+    Planned,
+    Ran,
+    Recalled,
+    Said,
+    Step,
+    Stopped,
+    Story,
+    Touched,
+)
+from coffer.core.turn import REJECTED, TYPED, normal
+
+LONGEST_GOAL, LONGEST_POINT, LONGEST_DONE = 320, 200, 260
+"""Characters of a goal, of any other quoted sentence, of a sentence about what was done."""
+MOST_POINTS, MOST_DECISIONS, MOST_DONE, MOST_CORRECTIONS, MOST_OPEN = 5, 6, 7, 5, 6
+_SAME = 30
+"""Characters that begin two prompts of which one is the other, reworded."""
+MOST_JUDGED = 300
+"""Human turns that are looked at for corrections, from the last one back."""
+
+
+@dataclass(slots=True)
+class File:
+    """A file that was written. times: how often."""
+
+    path: str
+    what: str
+    times: int = 0
+    added: int = 0
+    removed: int = 0
+
+
+@dataclass(slots=True)
+class Command:
+    """A command, with its outcomes in order. bad, good: what its last failure and its last success counted.
+
+    lasting: it changes something outside of the files that were edited.
+    """
+
+    command: str
+    check: bool = False
+    outcomes: list[bool] = field(default_factory=list)
+    bad: str = ""
+    good: str = ""
+    why: str = ""
+    lasting: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether it went well in the end."""
+        return self.outcomes[-1]
+
+
+@dataclass(slots=True)
+class Journal:
+    """A session as it is told. Every text is one line and redacted. asked: how many prompts there were."""
+
+    story: Story
+    goal: str = ""
+    points: list[str] = field(default_factory=list)
+    decisions: list[str] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+    files: list[File] = field(default_factory=list)
+    commands: list[Command] = field(default_factory=list)
+    commits: list[Committed] = field(default_factory=list)
+    corrections: list[str] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+    asked: int = 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to tell: nobody asked anything."""
+        return not self.goal
+
+
+@dataclass(slots=True)
+class _Episode:
+    """What was asked, and all that happened until the next prompt."""
+
+    asked: Said | None
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def answer(self) -> str:
+        """The agent's last words in it."""
+        return next((step.text for step in reversed(self.steps) if isinstance(step, Said)), "")
+
+    @property
+    def work(self) -> int:
+        """How much was written and run."""
+        weight = {Touched: 2, Committed: 4, Ran: 1}
+        return sum(weight.get(type(step), 0) for step in self.steps)
+
+
+def journal_of(story: Story) -> Journal:
+    """The journal of a story."""
+    found = Journal(story)
+    steps = [happened.step for happened in story.steps]
+    episodes = _episodes(steps)
+    known = {normal(line) for step in steps if isinstance(step, Recalled) for line in sentences(step.text)}
+    asked = [one for one in episodes if one.asked is not None]
+    found.asked = sum(not one.asked.title for one in asked if one.asked is not None)
+    found.corrections, corrected = _corrections(asked)
+    _goal(found, asked, corrected)
+    found.decisions = _decisions(episodes, corrected, known)
+    found.done = _done(episodes, known, found.decisions)
+    found.files = _files(steps, list(story.folders))
+    found.commands = _commands(steps, list(story.folders))
+    found.commits = _commits(steps)
+    found.open = _open(episodes, found)
+    return found
+
+
+def _episodes(steps: Iterable[Step]) -> list[_Episode]:
+    episodes = [_Episode(None)]
+    for step in steps:
+        if isinstance(step, Said) and step.by != AGENT:
+            episodes.append(_Episode(step))
+        else:
+            episodes[-1].steps.append(step)
+    return [one for one in episodes if one.asked is not None or one.steps]
+
+
+def _quoted(text: str, most: int) -> str:
+    """One redacted line of at most so many characters, cut at a word."""
+    said = plain(kept(text, 4 * most))
+    if len(said) <= most:
+        return said
+    head, _, _ = said[:most].rpartition(" ")
+    return (head or said[:most]).rstrip(" ,;:–-") + "…"
+
+
+def _words(said: Said) -> str:
+    """A person's own sentences, without what was pasted."""
+    heard = hear(said.text)
+    return heard.text if heard.text.strip(' "…') else said.text
+
+
+def _first_sentences(text: str, most: int) -> str:
+    """As many sentences from the beginning as fit, at most two; greetings do not count."""
+    found: list[str] = []
+    for sentence in sentences(text, headings=True):
+        if is_nod(sentence) and not found:
+            continue
+        found.append(sentence)
+        if len(found) == 2 or len(" ".join(found)) > most // 2:
+            break
+    return _quoted(" ".join(found) or text, most)
+
+
+# --- what was wanted
+
+
+def _goal(found: Journal, asked: Sequence[_Episode], corrected: set[int]) -> None:
+    """The first prompt that asks for something, and where it turned."""
+    rest = list(enumerate(asked))
+    while rest:
+        _, episode = rest.pop(0)
+        assert episode.asked is not None
+        goal = _first_sentences(_words(episode.asked), LONGEST_GOAL)
+        nothing = is_nod(goal) and any(not is_nod(_words(one.asked)) for _, one in rest if one.asked)
+        if goal and not nothing:
+            found.goal = goal
+            break
+    turns = []
+    for at, episode in rest:
+        assert episode.asked is not None
+        words = _words(episode.asked)
+        if at in corrected or is_nod(words) or len(words.split()) < 3:
+            continue
+        said = _first_sentences(words, LONGEST_POINT)
+        if said and normal(said) != normal(found.goal):
+            turns.append((at, episode.work, said))
+    apart = {
+        normal(said)[:_SAME]: (at, work, said) for at, work, said in turns
+    }  # said again, better: the last counts
+    heaviest = sorted(apart.values(), key=lambda turn: (-turn[1], turn[0]))[:MOST_POINTS]
+    found.points = list(dict.fromkeys(said for _, _, said in sorted(heaviest)))
+
+
+def _corrections(asked: Sequence[_Episode]) -> tuple[list[str], set[int]]:
+    """The person's corrections in their words, and which prompts they are."""
+    found: list[str] = []
+    which: set[int] = set()
+    for at in range(max(0, len(asked) - MOST_JUDGED), len(asked)):
+        said = asked[at].asked
+        if said is None or said.turn is None or at == 0:
+            continue
+        judged = classify(said.text, said.turn.before, [action.tool for action in said.turn.actions])
+        worth = judged.label in WORTH_A_RULE
+        corrects = worth and (judged.certainty == "certain" or said.turn.reliability != TYPED)
+        if corrects or (said.turn.reliability == REJECTED and not said.text.rstrip().endswith("?")):
+            which.add(at)
+            found.append(_first_sentences(_words(said), LONGEST_POINT))
+    return list(dict.fromkeys(filter(None, found)))[-MOST_CORRECTIONS:], which
+
+
+# --- what was decided and done
+
+
+def _decisions(episodes: Sequence[_Episode], corrected: set[int], known: set[str]) -> list[str]:
+    """Choices with their reasons: the person's answers and words, and what the agent says it chose."""
+    found: list[str] = []
+    count = -1
+    for episode in episodes:
+        if episode.asked is not None:
+            count += 1
+            if count not in corrected and count > 0 and episode.asked.by == PERSON:
+                words = _words(episode.asked)
+                found += [
+                    f"{_quoted(one, LONGEST_POINT)} (person)" for one in sentences(words) if chooses(one)
+                ]
+        for step in episode.steps:
+            if isinstance(step, Chose):
+                found.append(_choice(step))
+        found += [
+            _quoted(one, LONGEST_POINT)
+            for one in sentences(episode.answer)
+            if chooses(one, reason=True) and normal(one) not in known
+        ]
+    return _spread(list(dict.fromkeys(found)), MOST_DECISIONS)
+
+
+def _choice(step: Chose) -> str:
+    if not step.asked:
+        return f"Plan accepted: {_quoted(step.answer, LONGEST_POINT)} (person)"
+    return f"{_quoted(step.asked, LONGEST_POINT)} → {_quoted(step.answer, LONGEST_POINT)} (person)"
+
+
+def _done(episodes: Sequence[_Episode], known: set[str], decisions: Sequence[str]) -> list[str]:
+    """What the agent says at the end of each piece of work, and all of what it says at the very end."""
+    told = set(map(normal, decisions)) | known
+    working = [one for one in episodes if one.answer]
+    if not working:
+        return []
+    last = working[-1]
+    earlier = [one for one in working[:-1] if one.work]
+    if not last.work and len(last.answer) < 200 and earlier:
+        last = earlier.pop()
+    heaviest = sorted(range(len(earlier)), key=lambda at: (-earlier[at].work, at))[:3]
+    found = [said for at in sorted(heaviest) for said in list(_telling(earlier[at].answer, told))[:1]]
+    found += list(_telling(last.answer, told))[: MOST_DONE - len(found)]
+    if not found and not is_nod(last.answer):
+        found = [_quoted(last.answer, LONGEST_DONE)]  # a short answer is better than none
+    return list(dict.fromkeys(found))
+
+
+def _telling(answer: str, told: set[str]) -> Iterator[str]:
+    """The parts of an answer that say something, without what asks or is left open."""
+    for said in paragraphs(answer):
+        if normal(said) in told or is_filler(said) or said.rstrip('*_ )”"').endswith(("?", ":")):
+            continue
+        if not leaves_open(said):
+            yield _first_fitting(said, LONGEST_DONE)
+
+
+def _first_fitting(text: str, most: int) -> str:
+    """As many whole sentences as fit; of one that is too long, its beginning."""
+    found = ""
+    for sentence in sentences(text):
+        if is_filler(sentence) and not found:
+            continue
+        if found and len(found) + len(sentence) + 1 > most:
+            break
+        found = f"{found} {sentence}".strip()
+    return _quoted(found or text, most)
+
+
+def _spread(items: list[str], most: int) -> list[str]:
+    """Of too many, the first ones and the last ones: a session's end weighs more."""
+    if len(items) <= most:
+        return items
+    head = most // 3
+    return items[:head] + items[head - most :]
+
+
+# --- files, commands, commits
+
+
+def _files(steps: Iterable[Step], folders: Sequence[str]) -> list[File]:
+    found: dict[str, File] = {}
+    for step in steps:
+        if not isinstance(step, Touched) or not step.path:
+            continue
+        path = relative(kept(step.path, 400), folders)
+        if _TEMPORARY.search(path):
+            continue
+        one = found.setdefault(path, File(path, step.what))
+        if step.what == DELETED and one.what == CREATED and one.times:
+            del found[path]  # made and thrown away: nothing of it is left
+            continue
+        if step.what != EDITED and not (step.what == CREATED and one.times):
+            one.what = step.what
+        one.times += 1
+        one.added += step.added
+        one.removed += step.removed
+    return list(found.values())
+
+
+_USERS = re.compile(r"^(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:\\Users\\[^\\]+)(?=[/\\]|$)")
+
+
+def relative(path: str, folders: Sequence[str]) -> str:
+    """A path as it is seen from the outermost of the folders that it lies in; else with `~` for a home."""
+    slashed = path.replace("\\", "/")
+    for base in sorted((folder.replace("\\", "/").rstrip("/") for folder in folders), key=len):
+        if base and slashed.startswith(f"{base}/"):
+            return slashed[len(base) + 1 :]
+    return _USERS.sub("~", path).replace("\\", "/")
+
+
+_TEMPORARY = re.compile(
+    r"^(?:/tmp|/private/tmp|/var/folders|/var/tmp|/dev)/|/AppData/Local/Temp/|/scratchpad/"
+)
+"""Files beside the project that are gone tomorrow."""
+
+
+def _in_folders(command: str, folders: Sequence[str]) -> str:
+    """A command with the paths of the session's folders as seen from there."""
+    for folder in sorted(folders, key=len, reverse=True):
+        command = command.replace(f"{folder}/", "")
+    return _HOMES.sub("~", command)
+
+
+_HOMES = re.compile(r"(?:/home|/Users)/[^/\s'\"]+(?=/)|/root(?=/)")
+
+
+def _commands(steps: Iterable[Step], folders: Sequence[str]) -> list[Command]:
+    """Commands with their outcomes, in the order of their last run."""
+    found: dict[str, Command] = {}
+    for step in steps:
+        if not isinstance(step, Ran):
+            continue
+        name = _in_folders(step.command, folders)
+        one = found.pop(name, None) or Command(name, step.check, lasting=lasts(name))
+        one.outcomes.append(step.ok)
+        if step.ok:
+            one.good = step.result
+        else:
+            one.bad, one.why = step.result, step.why
+        found[name] = one
+    return list(found.values())
+
+
+def _commits(steps: Iterable[Step]) -> list[Committed]:
+    """Commits; one that was amended counts with its last hash."""
+    found: dict[str, Committed] = {}
+    for step in steps:
+        if isinstance(step, Committed):
+            subject = _quoted(step.subject, LONGEST_POINT)
+            found.pop(subject, None)
+            found[subject] = Committed(step.sha[:8], subject)
+    return list(found.values())
+
+
+# --- what is open
+
+
+def _open(episodes: Sequence[_Episode], found: Journal) -> list[str]:
+    """What the session left: an unanswered prompt or question, failures at the end, open to-do items."""
+    items: list[str] = []
+    last = episodes[-1] if episodes else _Episode(None)
+    end = last.steps[-1] if last.steps else None
+    if isinstance(end, Stopped):
+        items.append("Interrupted by the person at the end.")
+    elif isinstance(end, Failed):
+        items.append(f"Ended by an error of the model's server: {_quoted(end.text, LONGEST_POINT)}")
+    elif last.asked is not None and not last.steps and not last.asked.title:
+        items.append(f"Not answered: {_first_sentences(_words(last.asked), LONGEST_POINT)}")
+    question = _question(last.answer)
+    if question:
+        items.append(f"The agent asked: {question}")
+    items += [
+        f"`{one.command}` failed last{_of(one)}." for one in found.commands if one.check and not one.ok
+    ][-3:]
+    plans = [step.open for one in episodes for step in one.steps if isinstance(step, Planned)]
+    if plans and plans[-1]:
+        shown = [_quoted(item, 100) for item in plans[-1][:4]]
+        more = f" and {len(plans[-1]) - 4} more" if len(plans[-1]) > 4 else ""
+        items.append(f"On the to-do list: {'; '.join(shown)}{more}")
+    items += [_quoted(one, LONGEST_POINT) for one in sentences(last.answer) if leaves_open(one)]
+    return list(dict.fromkeys(items))[:MOST_OPEN]
+
+
+def _question(answer: str) -> str:
+    """The question that the agent's last words end with."""
+    said = list(sentences(answer))
+    return _quoted(said[-1], LONGEST_POINT) if said and said[-1].endswith(("?", "？")) else ""
+
+
+def _of(command: Command) -> str:
+    said = command.bad or command.why
+    return f" ({said})" if said else ""

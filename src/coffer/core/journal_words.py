@@ -1,0 +1,100 @@
+"""Which sentences a journal is made of: those that choose, those that leave something open, and those that say nothing.
+
+English and German. A sentence of another language is no choice and no open end; it is still quoted as a goal, as
+work done and as a correction.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CHOOSES = re.compile(
+    r"\b(?:decided|chose|opted|settled on|going with|go with|went with|let'?s (?:use|keep|go|do|stick|drop)"
+    r"|we(?:'ll| will| should) (?:use|keep|go|stick|drop)|in favou?r of|prefer(?:red)?|stick with|accepted"
+    r"|entschied\w*|entschloss\w*|beschlossen|gewählt|nehmen wir|bleiben (?:wir )?bei|lieber)\b"
+    r"|\b(?:us(?:e|ed|es|ing)|ke(?:ep|pt)|switch\w*|replac\w+|mov\w+|made|stor\w+|put|dropp?\w*|accept\w*"
+    r"|verwend\w+|nutz\w+"
+    r"|benutz\w+|nimm|nehmen?)\b[^.]{0,80}\b(?:instead|rather than|statt|anstatt|anstelle|stattdessen)\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\b(?:because|since|so that|so (?:we|it|the|that)|as (?:it|the|this|that|we)|due to|to avoid|in order to"
+    r"|otherwise|which "
+    r"(?:means|avoids|keeps|makes)|this (?:way|avoids|keeps)|weil|da (?:es|die|der|das|wir|sonst)|damit|denn|sonst|"
+    r"um .{3,60} zu)\b|[—–:]\s",
+    re.IGNORECASE,
+)
+_FIRM = re.compile(
+    r"\b(?:decided|chose|opted|settled on|entschied\w*|entschloss\w*|beschlossen)\b", re.IGNORECASE
+)
+_UNSURE = re.compile(
+    r"\?\s*$|^(?:if|when|should|could|would|falls|wenn|ob|sollte|let me|i'll|i will|i'm going|now i|now let|i can"
+    r"|i could|i would|next)\b|\b(?:if you"
+    r"|let me know|would you|do you want|möchtest|sag bescheid|or should|would prefer|you could|we could|might)\b",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\b(?:not (?:yet )?(?:done|implemented|tested|verified|fixed|covered|run)|still (?:needs?|missing|open|fails?"
+    r"|to do|todo|have to"
+    r"|pending)|remain(?:s|ing)\b.{0,40}\b(?:work|task|issue|step|todo|failure|problem)s?|next steps?|todo|to-do"
+    r"|follow-?up"
+    r"|left (?:open|undone|to do|for later)|couldn'?t|could not|was unable|were unable|not able to|out of scope"
+    r"|needs? to be (?:done|fixed|tested|added)"
+    r"|noch (?:offen|nicht|zu tun|fehl\w+)|steht noch aus|stehen noch aus|nächste[rn]? schritte?|offen (?:ist"
+    r"|bleibt|sind)"
+    r"|konnte .{0,60}nicht|konnten .{0,60}nicht)\b",
+    re.IGNORECASE,
+)
+_INTENT = re.compile(
+    r"^(?:(?:and |but |so |ok(?:ay)?,? |good[,.] |now,? |next,? |first,? |then,? )*(?:let me|let's|i'll|i will"
+    r"|i'm going to|i need to|i am "
+    r"going to|we need to)|now i(?:'ll| have| need| can| understand| see)?|ich (?:werde|muss|will|schaue|prüfe)"
+    r"|jetzt|als "
+    r"nächstes|lass(?:t)? (?:mich|uns))\b",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(
+    r"^(?:perfect|great|good|excellent|done|all (?:set|done)|sure|ok(?:ay)?|here(?:'s| is| are)|the following|summary"
+    r"|understood|got it|you(?:'re| are) (?:right|absolutely)|as requested|that'?s it|if you|feel free"
+    r"|you can (?:now )?"
+    r"(?:also )?(?:run|use|test|try)|fertig|erledigt|alles klar|gut|perfekt|verstanden|hier (?:ist|sind))\b"
+    r"[^.:;,–—]{0,60}[.:!…]*$|^(?:if you (?:want|like|need)|let me know|feel free|sag bescheid|wenn du)\b",
+    re.IGNORECASE,
+)
+_PATH = re.compile(r"^[`'\"(]?[\w./\\@-]+\.\w{1,6}(?::\d+)?[`'\")]?[.:,]?$")
+"""A file alone: the entry has its own line for those."""
+_NOD = re.compile(
+    r"\s*(?:(?:yes|yep|yeah|yup|ok(?:ay)?|sure|go|go (?:on|ahead|for it)|continue|proceed|do it|please(?: do"
+    r"| continue)?"
+    r"|thanks?(?: you)?|thx|great|good|nice|perfect|cool|lgtm|looks good|sounds good|correct|right|exactly|agreed|done"
+    r"|no|nope|hi|hello|hey|resume|next|try again|again|retry|keep going|carry on|ready|stop|wait|hmm?"
+    r"|ja|jo|nein|weiter|mach(?: weiter| das| mal)?|bitte|danke|gut|super|passt|genau|hallo|los)\b[\s,.!…:)]*)+$",
+    re.IGNORECASE,
+)
+_SHORTEST = 24
+"""Characters below which a sentence of the agent says nothing by itself."""
+
+
+def chooses(sentence: str, *, reason: bool = False) -> bool:
+    """Whether it states a choice. reason: only one that says why, or that it is a decision."""
+    if len(sentence) < _SHORTEST or len(sentence) > 600 or _UNSURE.search(sentence):
+        return False
+    if not _CHOOSES.search(sentence):
+        return False
+    return not reason or bool(_REASON.search(sentence)) or bool(_FIRM.search(sentence))
+
+
+def leaves_open(sentence: str) -> bool:
+    """Whether it says that something is not done."""
+    return bool(_OPEN.search(sentence)) and not sentence.endswith(("?", ":"))
+
+
+def is_filler(sentence: str) -> bool:
+    """Whether an agent's sentence only leads over to something."""
+    plain = len(sentence) < _SHORTEST or _FILLER.match(sentence) or _INTENT.match(sentence)
+    return bool(plain or _PATH.match(sentence))
+
+
+def is_nod(words: str) -> bool:
+    """Whether words only greet, agree or say to go on."""
+    return not words.strip() or bool(_NOD.fullmatch(words[:200].strip()) and len(words) < 60)

@@ -1,0 +1,53 @@
+"""Sentences of what people and agents write: Markdown taken apart, code left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]{0,200})?/?>")
+_BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)]|[☐☑✅✔✓❌✗➜→])\s+(?:\[[ xX]\]\s+)?")
+_HEADING = re.compile(r"^\s*#{1,6}\s+|^\s*\*\*[^*]+\*\*:?\s*$")
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
+_MARKS = re.compile(r"\*\*|__|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
+_END = re.compile(
+    r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bz\.B\.)(?<!\bd\.h\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bca\.)(?<!\bNr\.)(?<!\bbzw\.)"
+    r"(?<=[.!?…])[\"'”’)\]*]*\s+(?=[\"'“„(\[`*]?[A-ZÄÖÜÉÀ0-9À-ÖØ-Þ“„`\"(\[])|(?<=[。！？])\s*"
+)
+
+
+def sentences(text: str, *, headings: bool = False) -> Iterator[str]:
+    """The sentences and list items, each on one line, in order; without code, tables and marks of emphasis.
+
+    headings: those as well.
+    """
+    for line in _lines(text):
+        if _HEADING.match(line):
+            if headings:
+                yield plain(_HEADING.sub("", line) or line)
+            continue
+        for sentence in _END.split(_BULLET.sub("", line)):
+            said = plain(sentence)
+            if said:
+                yield said
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """List items and lines, each whole."""
+    for line in _lines(text):
+        said = plain(_BULLET.sub("", line))
+        if said and not _HEADING.match(line):
+            yield said
+
+
+def plain(text: str) -> str:
+    """One line without emphasis, links and tags."""
+    return " ".join(_MARKS.sub("", _TAG.sub(" ", _LINK.sub(r"\1", text))).split())
+
+
+def _lines(text: str) -> Iterator[str]:
+    bare = _FENCE.sub("\n", text)
+    for line in bare.splitlines():
+        if line.strip() and not line.lstrip().startswith(("|", "---", "===", "***", "> ")):
+            yield line
