@@ -17,6 +17,7 @@ from coffer.daemon.loop import Loop
 from coffer.daemon.part import Given
 from coffer.daemon.parts import Parts
 from coffer.daemon.session import Session
+from coffer.daemon.standing import Standings
 from coffer.daemon.worker import Worker
 from coffer.disk.follow import Growth
 from coffer.disk.sessions import Found
@@ -72,7 +73,7 @@ def test_every_part_hears_all_though_one_is_broken(
 
     async def live() -> None:
         def made(given: Given) -> Parts:
-            return Parts(Learning(given), (broken, whole))
+            return Parts(Learning(given), Standings(given), (broken, whole))
 
         loop = Loop(Home(rig.home.root), rig.environment, Worker(rig.environment, ("/bin/false",)), made)
         stopping = asyncio.Event()

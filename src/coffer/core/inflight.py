@@ -15,6 +15,7 @@ from coffer.core.evidence import Call, Conversation, moment
 from coffer.core.left_out import left_out
 from coffer.core.loads import loads
 from coffer.core.markers import key, rows
+from coffer.core.open_calls import OpenCalls
 from coffer.core.record import Block, Record
 from coffer.core.transcript import Transcript
 
@@ -34,7 +35,7 @@ def conversation(transcript: Transcript, line: Line) -> Conversation:
     missed = left_out(transcript)
     return Conversation(
         trouble=trouble,
-        open=tuple(_open(branch.records)),
+        open=OpenCalls(branch.records).calls(),
         calls=tuple(_calls(transcript.records, line)),
         letters=tuple(_letters(transcript.records, line)),
         texts=tuple(_texts(transcript.records, line)),
@@ -47,7 +48,7 @@ def conversation(transcript: Transcript, line: Line) -> Conversation:
 def helper(transcript: Transcript) -> Conversation:
     """The conversation of a subagent: its records are all beside the main chain, so the file's end is its leaf."""
     own = [record for record in transcript.records if record.uuid]
-    return Conversation(trouble=_trouble(transcript), open=tuple(_open(own)), spoke=_spoke(own))
+    return Conversation(trouble=_trouble(transcript), open=OpenCalls(own).calls(), spoke=_spoke(own))
 
 
 def _trouble(transcript: Transcript) -> str:
@@ -57,31 +58,6 @@ def _trouble(transcript: Transcript) -> str:
     if any(oddity.start >= last for oddity in transcript.oddities):
         return "its last line is no record"
     return "" if transcript.records else "it holds no record"
-
-
-def _open(records: Iterable[Record]) -> list[Call]:
-    """Calls that wait for their result at the end of a branch.
-
-    A prompt, an interruption, or another message of the model closes the calls before it: they were interrupted
-    and their results are gone for good (lesson 15: any old interrupted call blocked for ever).
-    """
-    waiting: dict[str, Call] = {}
-    message = ""
-    for record in records:
-        if record.type == "assistant":
-            if not record.message or record.message != message:
-                waiting.clear()
-            message = record.message
-            for block in record.blocks:
-                if block.kind == "tool_use":
-                    waiting[block.id] = Call(block.name, block.id, moment(record.time))
-        elif record.type == "user":
-            answered = [block.id for block in record.blocks if block.kind == "tool_result"]
-            if not answered:
-                waiting.clear()
-            for each in answered:
-                waiting.pop(each, None)
-    return list(waiting.values())
 
 
 def _calls(records: Iterable[Record], line: Line) -> list[Call]:

@@ -100,12 +100,16 @@ def window_of(
         return override
     counted = answers(branch)
     model = counted[-1].model if counted else ""
-    stated = _stated(records, model)
-    if stated is not None:
-        return WindowMeasure(stated.tokens, stated.source)
     largest = max(
         (record.usage.context for record in counted if record.usage and record.model == model), default=0
     )
+    return evident_window(_stated(records, model), model, largest)
+
+
+def evident_window(stated: Window | None, model: str, largest: int) -> WindowMeasure:
+    """The window by what a transcript shows. largest: tokens that this model had in its context at once."""
+    if stated is not None:
+        return WindowMeasure(stated.tokens, stated.source)
     if largest > DEFAULT_WINDOW:
         return WindowMeasure(max(LONG_WINDOW, largest), "usage above 200,000")
     if model in MODEL_WINDOWS:

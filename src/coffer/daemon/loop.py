@@ -72,8 +72,10 @@ class Loop:
         self._looked, self._publish, self._sent, self._spool = (asyncio.Event() for _ in range(4))
         self._force = False
         self.watch = Watch(self._look, self._publish.set, self._spool.set)
-        given = Given(home, environment, worker, self.chores, self.sessions, self._republish)
-        self.parts = made(given)
+        world = self.answers.world
+        self.parts = made(
+            Given(home, environment, worker, self.chores, world, self.sessions, self._republish)
+        )
 
     # --- what it hears
 

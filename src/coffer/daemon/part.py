@@ -21,7 +21,7 @@ from coffer.daemon.worker import Worker
 from coffer.disk.follow import Growth
 from coffer.disk.sessions import Found
 from coffer.store.home import Home
-from coffer.work.deliver import Asked
+from coffer.work.deliver import Asked, World
 
 _LOG = logging.getLogger("coffer.daemon")
 AGAIN_SECONDS = 60.0
@@ -32,13 +32,15 @@ AGAIN_SECONDS = 60.0
 class Given:
     """What a part works with. sessions: all that are followed, by transcript; a part changes only what is its own.
 
-    publish: brings the bundles of these projects and of all others up to date, and says that digests changed.
+    world: what was read of contexts and sent to them; a part only looks. publish: brings the bundles of these projects
+    up to date, those of all others too where digests changed.
     """
 
     home: Home
     environment: Mapping[str, str]
     worker: Worker
     chores: Chores
+    world: World
     sessions: Mapping[Path, Session]
     publish: Callable[[Iterable[Path], bool], None]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from coffer.daemon.learning import Learning
 from coffer.daemon.part import Given, Part
+from coffer.daemon.standing import Standings
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,14 +15,17 @@ class Parts:
     """Those that the daemon's state tells of, by name, and the others."""
 
     learning: Learning
+    standings: Standings
     others: tuple[Part, ...] = ()
 
     def __iter__(self) -> Iterator[Part]:
         """All of them, in the order in which they hear of things."""
         yield self.learning
+        yield self.standings
         yield from self.others
 
 
 def every_part(given: Given) -> Parts:
     """The parts of a daemon."""
-    return Parts(learning=Learning(given), others=())
+    standings = Standings(given)
+    return Parts(learning=Learning(given), standings=standings, others=())

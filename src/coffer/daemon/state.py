@@ -11,6 +11,7 @@ from typing import Any
 from coffer.daemon.answers import Answered
 from coffer.daemon.life import Known
 from coffer.daemon.loop import Loop
+from coffer.daemon.standing import as_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +46,44 @@ class Ears:
             "learned_turns": loop.parts.learning.pupil.learned,
             "problem": loop.parts.learning.pupil.problem,
             "unconfirmed": len(loop.contexts),
-            "sessions": [
-                {
-                    "agent": one.agent,
-                    "session": one.session or one.path.stem,
-                    "path": str(one.path),
-                    "folder": one.folder,
-                    "event": one.event,
-                    "heard": round(one.heard, 3),
-                    "waiting": one.changed is not None,
-                    "failures": one.failures,
-                }
-                for one in loop.sessions.values()
-                if one.heard > time.time() - 86_400 or one.changed is not None
-            ],
+            "sessions": self._sessions(),
         }
+
+    def _sessions(self) -> list[dict[str, Any]]:
+        """Those that were heard of lately or have something to learn, and all that a client has open."""
+        loop, standings = self.loop, self.loop.parts.standings
+        since = time.time() - 86_400
+        rows: dict[Path, dict[str, Any]] = {
+            one.path: {
+                "agent": one.agent,
+                "session": one.session or one.path.stem,
+                "path": str(one.path),
+                "folder": one.folder,
+                "event": one.event,
+                "heard": round(one.heard, 3),
+                "waiting": one.changed is not None,
+                "failures": one.failures,
+                "standing": None,
+            }
+            for one in loop.sessions.values()
+            if one.heard > since or one.changed is not None
+        }
+        for standing in standings.every():
+            row = rows.get(standing.path)
+            if row is None and standing.holders:
+                row = rows[standing.path] = {
+                    "agent": standing.agent,
+                    "session": standing.session,
+                    "path": str(standing.path),
+                    "folder": standing.folder,
+                    "event": "",
+                    "heard": 0.0,
+                    "waiting": False,
+                    "failures": 0,
+                }
+            if row is not None:
+                row["standing"] = as_json(standing)
+        return list(rows.values())
 
 
 def _resident() -> int:

@@ -58,17 +58,28 @@ def follow(agent: str, path: Path, before: Followed | None) -> tuple[Followed | 
         if descriptor is None:
             return None, Growth()
         found = os.fstat(descriptor)
-        file = (found.st_dev, found.st_ino)
-        same = before is not None and before.file == file and found.st_size >= before.size
-        same = before is not None and same and _before(descriptor, before) == before.anchor
+        same = before is not None and goes_on(descriptor, before)
         if before is not None and same and found.st_size == before.size:
             return before, Growth(exists=True)
         offset = before.offset if before is not None and same else 0
         end, person = _new(agent, descriptor, offset, found.st_size)
         replaced = before is not None and not same
-        now = Followed(file, end, found.st_size)
-        now = Followed(file, end, found.st_size, _before(descriptor, now, _ANCHOR))
+        now = stand(descriptor, end, found.st_size)
         return now, Growth(exists=True, grew=True, replaced=replaced, person=person)
+
+
+def goes_on(descriptor: int, before: Followed) -> bool:
+    """Whether an open file is the one that was followed, with nothing of what was seen changed."""
+    found = os.fstat(descriptor)
+    same = before.file == (found.st_dev, found.st_ino) and found.st_size >= before.size
+    return same and _before(descriptor, before) == before.anchor
+
+
+def stand(descriptor: int, offset: int, size: int) -> Followed:
+    """How far an open file was followed. offset: behind the last whole line; size: as it was then."""
+    found = os.fstat(descriptor)
+    now = Followed((found.st_dev, found.st_ino), offset, size)
+    return Followed(now.file, offset, size, _before(descriptor, now, _ANCHOR))
 
 
 def _before(descriptor: int, state: Followed, size: int | None = None) -> bytes:

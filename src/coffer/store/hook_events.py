@@ -41,6 +41,7 @@ KEPT = (
 """Keys of a hook's stdin that are kept (facts/claude-code §2)."""
 LARGEST = 1 << 18
 """Bytes from which on a file is cut to its newer half."""
+_NEWEST = 1 << 16
 _SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}")
 
 
@@ -75,6 +76,34 @@ def keep(home: Home, event: str, said: Mapping[str, Any], time: float) -> bool:
             data = path.read_bytes()
             put(path, data[data.find(b"\n", len(data) // 2) + 1 :], 0o600)
     return True
+
+
+def last_stop(home: Home, session: str) -> tuple[float, tuple[Mapping[str, Any], ...]] | None:
+    """When a session said last that a turn ended, and what it listed as going on in the background; None for never.
+
+    Of the newest events only: a session that has said so much since is not at rest.
+    """
+    if not _SESSION.fullmatch(session):
+        return None
+    try:
+        with kept_hooks(home, session).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _NEWEST))
+            lines = file.read().split(b"\n")
+    except OSError:
+        return None  # nothing was kept
+    for line in reversed(lines):
+        if b'"event": "Stop"' not in line:
+            continue
+        try:
+            said = json.loads(line)
+            time, stdin = float(said["ts"]), said["stdin"]
+        except (ValueError, KeyError, TypeError):
+            continue  # the first line of what was read may be half a one
+        tasks = stdin.get("background_tasks") if isinstance(stdin, dict) else None
+        return time, tuple(task for task in tasks if isinstance(task, dict)) if isinstance(
+            tasks, list
+        ) else ()
+    return None
 
 
 def drop_old(home: Home, before: float) -> int:

@@ -103,6 +103,11 @@ class Holdings:
         self._keep((agent, path), state)
         return Holding(state.held, state.answered, exists=True)
 
+    def known(self, agent: str, path: Path) -> Held | None:
+        """What the context held when it was looked at last; None where it never was. Reads nothing, in any thread."""
+        state = self._states.get((agent, path))
+        return state.held if state is not None else None
+
     def _keep(self, key: tuple[str, Path], state: _State) -> None:
         self._states[key] = state
         while len(self._states) > _MOST_KEPT:
