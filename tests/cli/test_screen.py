@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from coffer.cli import plain
 from tests.cli.run import COMMAND, Machine, claude_project, conversation, put
 from tests.transcripts import SESSION, Claude, Codex, call, image, result, store, text, thinking, usage
 
@@ -272,3 +273,10 @@ def test_the_list_keeps_ids_and_numbers_whole(machine: Machine, columns: int) ->
         assert "123.4K" in row
         assert "62%" in row
         assert len(row.rstrip()) <= columns
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.0, "now"), (59.0, "now"), (61.0, "1 min ago"), (7_200.0, "2 h ago")]
+)
+def test_how_long_ago(seconds: float, said: str) -> None:
+    assert plain.ago(seconds) == said

@@ -69,8 +69,9 @@ def _measures(screen: Console, found: dict[str, Any]) -> None:
                 "yellow",
             )
         )
+    count = len(found["rules"])
     screen.print(
-        f"{len(found['rules'])} rules, project: {plain.visible_line(found['project'] or 'none')}",
+        f"{count} {'rule' if count == 1 else 'rules'}, project: {plain.visible_line(found['project'] or 'none')}",
         markup=False,
     )
     for item in found["left_out"]:

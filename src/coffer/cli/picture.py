@@ -42,7 +42,7 @@ def _header(screen: Console, report: Report, holders: list[Holder], now: datetim
     line.append_text(cell(report.model or "model unknown", 40)).append(f" · {report.turns} turns")
     last = seconds(report.last)
     if last is not None:
-        line.append(f" · {plain.age(max(0.0, (now - _moment(last)).total_seconds()))} ago")
+        line.append(f" · {plain.ago(max(0.0, (now - _moment(last)).total_seconds()))}")
     screen.print(line)
     screen.print(cell(report.folder or str(report.path), 100), style="dim")
     for holder in holders:

@@ -71,3 +71,9 @@ def age(seconds: float) -> str:
         if seconds >= length:
             return f"{seconds / length:.0f} {unit}"
     return "now"
+
+
+def ago(seconds: float) -> str:
+    """The same as part of a sentence: 3 h ago, now."""
+    said = age(seconds)
+    return said if said == "now" else f"{said} ago"

@@ -131,7 +131,7 @@ def _alarm(one: AgentStatus) -> Text:
 
 
 def _ago(moment: float, now: float) -> str:
-    return f"{plain.age(max(0.0, now - moment))} ago" if moment else "never"
+    return plain.ago(max(0.0, now - moment)) if moment else "never"
 
 
 def _sessions(sessions: list[SessionStatus], width: int) -> RenderableType:
