@@ -122,8 +122,10 @@ class ClaudeScribe(ClaudeListener):
         self._tasks: dict[str, str] = {}
         self._written: dict[str, int] = {}
         self._story = Story("claude")
+        self._end = 0
 
     def _record(self, line: Line, start: int, end: int) -> list[Turn]:
+        self._end = end
         self._echoes.clear()  # what was said again after a rewind stands on the branch that counts
         turns = super()._record(line, start, end)
         if line.uuid and not line.is_sidechain:
@@ -254,8 +256,17 @@ class ClaudeScribe(ClaudeListener):
         times = [node.time for node in nodes if node.time and node.speaker]
         story.started, story.ended = (times[0], max(times)) if times else ("", "")
         story.written = sum(self._written.values())
-        story.last = next((node.uuid for node in reversed(nodes) if node.uuid), "")
+        story.mark = f"{nodes[-1].uuid} {nodes[-1].time}" if nodes else ""
         return story
+
+    def behind(self, mark: str) -> int:
+        """Where the first record begins that comes after the marked one; by its time where a prune took it away."""
+        uuid, _, time = mark.partition(" ")
+        known = next((node.start for node in self._nodes if node.uuid == uuid), None)
+        for node in self._nodes:
+            if node.start > known if known is not None else node.time > time:
+                return node.start
+        return self._end
 
     def _alive(self) -> list[bool]:
         """For each record whether it is on the live branch.

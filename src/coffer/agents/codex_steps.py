@@ -134,6 +134,8 @@ class CodexScribe(CodexListener):
         self._running: dict[str, str] = {}
         self._turns: list[int] = []  # how many steps there were before each turn
         self._story = Story("codex")
+        self._times: list[tuple[int, str]] = []  # of the first line of each moment
+        self._end = 0
 
     def hear(self, line: bytes, start: int) -> list[Turn]:
         """Take in a line; the human turns that it completes."""
@@ -146,6 +148,10 @@ class CodexScribe(CodexListener):
         if parsed.payload is not None:
             steps = self._steps_of(parsed, parsed.payload, turns)
             self._steps += [Happened(step, parsed.timestamp or "", start) for step in steps]
+        self._end = start + len(line)
+        time = parsed.timestamp or ""
+        if time and (not self._times or time > self._times[-1][1]):
+            self._times.append((start, time))
         story = self._story
         story.started = story.started or parsed.timestamp or ""
         story.ended = max(story.ended, parsed.timestamp or "")
@@ -264,7 +270,12 @@ class CodexScribe(CodexListener):
     def story(self) -> Story:
         """The steps of the thread."""
         self._story.steps = self._steps
+        self._story.mark = self._story.ended
         return self._story
+
+    def behind(self, mark: str) -> int:
+        """Where the first line begins that is younger than the marked one: lines have no ids that last."""
+        return next((start for start, time in self._times if time > mark), self._end)
 
 
 def _is_open(item: dict[str, Any]) -> bool:

@@ -6,21 +6,16 @@ redacted before they are cut. What Coffer itself brought into the session (its b
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from coffer.core.classify.decide import WORTH_A_RULE, classify
 from coffer.core.classify.spoken import hear
-from coffer.core.commands import lasts
 from coffer.core.journal_words import chooses, is_filler, is_nod, leaves_open
-from coffer.core.redact import kept
-from coffer.core.sentences import paragraphs, plain, sentences
+from coffer.core.journal_work import Command, File, commands_of, commits_of, files_of
+from coffer.core.sentences import paragraphs, quoted, sentences
 from coffer.core.steps import (
     AGENT,
-    CREATED,
-    DELETED,
-    EDITED,
     PERSON,
     Chose,
     Committed,
@@ -43,38 +38,6 @@ _SAME = 30
 """Characters that begin two prompts of which one is the other, reworded."""
 MOST_JUDGED = 300
 """Human turns that are looked at for corrections, from the last one back."""
-
-
-@dataclass(slots=True)
-class File:
-    """A file that was written. times: how often."""
-
-    path: str
-    what: str
-    times: int = 0
-    added: int = 0
-    removed: int = 0
-
-
-@dataclass(slots=True)
-class Command:
-    """A command, with its outcomes in order. bad, good: what its last failure and its last success counted.
-
-    lasting: it changes something outside of the files that were edited.
-    """
-
-    command: str
-    check: bool = False
-    outcomes: list[bool] = field(default_factory=list)
-    bad: str = ""
-    good: str = ""
-    why: str = ""
-    lasting: bool = False
-
-    @property
-    def ok(self) -> bool:
-        """Whether it went well in the end."""
-        return self.outcomes[-1]
 
 
 @dataclass(slots=True)
@@ -130,9 +93,9 @@ def journal_of(story: Story) -> Journal:
     _goal(found, asked, corrected)
     found.decisions = _decisions(episodes, corrected, known)
     found.done = _done(episodes, known, found.decisions)
-    found.files = _files(steps, list(story.folders))
-    found.commands = _commands(steps, list(story.folders))
-    found.commits = _commits(steps)
+    found.files = files_of(steps, list(story.folders))
+    found.commands = commands_of(steps, list(story.folders))
+    found.commits = commits_of(steps)
     found.open = _open(episodes, found)
     return found
 
@@ -145,15 +108,6 @@ def _episodes(steps: Iterable[Step]) -> list[_Episode]:
         else:
             episodes[-1].steps.append(step)
     return [one for one in episodes if one.asked is not None or one.steps]
-
-
-def _quoted(text: str, most: int) -> str:
-    """One redacted line of at most so many characters, cut at a word."""
-    said = plain(kept(text, 4 * most))
-    if len(said) <= most:
-        return said
-    head, _, _ = said[:most].rpartition(" ")
-    return (head or said[:most]).rstrip(" ,;:–-") + "…"
 
 
 def _words(said: Said) -> str:
@@ -171,7 +125,7 @@ def _first_sentences(text: str, most: int) -> str:
         found.append(sentence)
         if len(found) == 2 or len(" ".join(found)) > most // 2:
             break
-    return _quoted(" ".join(found) or text, most)
+    return quoted(" ".join(found) or text, most)
 
 
 # --- what was wanted
@@ -234,13 +188,13 @@ def _decisions(episodes: Sequence[_Episode], corrected: set[int], known: set[str
             if count not in corrected and count > 0 and episode.asked.by == PERSON:
                 words = _words(episode.asked)
                 found += [
-                    f"{_quoted(one, LONGEST_POINT)} (person)" for one in sentences(words) if chooses(one)
+                    f"{quoted(one, LONGEST_POINT)} (person)" for one in sentences(words) if chooses(one)
                 ]
         for step in episode.steps:
             if isinstance(step, Chose):
                 found.append(_choice(step))
         found += [
-            _quoted(one, LONGEST_POINT)
+            quoted(one, LONGEST_POINT)
             for one in sentences(episode.answer)
             if chooses(one, reason=True) and normal(one) not in known
         ]
@@ -249,8 +203,8 @@ def _decisions(episodes: Sequence[_Episode], corrected: set[int], known: set[str
 
 def _choice(step: Chose) -> str:
     if not step.asked:
-        return f"Plan accepted: {_quoted(step.answer, LONGEST_POINT)} (person)"
-    return f"{_quoted(step.asked, LONGEST_POINT)} → {_quoted(step.answer, LONGEST_POINT)} (person)"
+        return f"Plan accepted: {quoted(step.answer, LONGEST_POINT)} (person)"
+    return f"{quoted(step.asked, LONGEST_POINT)} → {quoted(step.answer, LONGEST_POINT)} (person)"
 
 
 def _done(episodes: Sequence[_Episode], known: set[str], decisions: Sequence[str]) -> list[str]:
@@ -267,7 +221,7 @@ def _done(episodes: Sequence[_Episode], known: set[str], decisions: Sequence[str
     found = [said for at in sorted(heaviest) for said in list(_telling(earlier[at].answer, told))[:1]]
     found += list(_telling(last.answer, told))[: MOST_DONE - len(found)]
     if not found and not is_nod(last.answer):
-        found = [_quoted(last.answer, LONGEST_DONE)]  # a short answer is better than none
+        found = [quoted(last.answer, LONGEST_DONE)]  # a short answer is better than none
     return list(dict.fromkeys(found))
 
 
@@ -289,7 +243,7 @@ def _first_fitting(text: str, most: int) -> str:
         if found and len(found) + len(sentence) + 1 > most:
             break
         found = f"{found} {sentence}".strip()
-    return _quoted(found or text, most)
+    return quoted(found or text, most)
 
 
 def _spread(items: list[str], most: int) -> list[str]:
@@ -298,85 +252,6 @@ def _spread(items: list[str], most: int) -> list[str]:
         return items
     head = most // 3
     return items[:head] + items[head - most :]
-
-
-# --- files, commands, commits
-
-
-def _files(steps: Iterable[Step], folders: Sequence[str]) -> list[File]:
-    found: dict[str, File] = {}
-    for step in steps:
-        if not isinstance(step, Touched) or not step.path:
-            continue
-        path = relative(kept(step.path, 400), folders)
-        if _TEMPORARY.search(path):
-            continue
-        one = found.setdefault(path, File(path, step.what))
-        if step.what == DELETED and one.what == CREATED and one.times:
-            del found[path]  # made and thrown away: nothing of it is left
-            continue
-        if step.what != EDITED and not (step.what == CREATED and one.times):
-            one.what = step.what
-        one.times += 1
-        one.added += step.added
-        one.removed += step.removed
-    return list(found.values())
-
-
-_USERS = re.compile(r"^(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:\\Users\\[^\\]+)(?=[/\\]|$)")
-
-
-def relative(path: str, folders: Sequence[str]) -> str:
-    """A path as it is seen from the outermost of the folders that it lies in; else with `~` for a home."""
-    slashed = path.replace("\\", "/")
-    for base in sorted((folder.replace("\\", "/").rstrip("/") for folder in folders), key=len):
-        if base and slashed.startswith(f"{base}/"):
-            return slashed[len(base) + 1 :]
-    return _USERS.sub("~", path).replace("\\", "/")
-
-
-_TEMPORARY = re.compile(
-    r"^(?:/tmp|/private/tmp|/var/folders|/var/tmp|/dev)/|/AppData/Local/Temp/|/scratchpad/"
-)
-"""Files beside the project that are gone tomorrow."""
-
-
-def _in_folders(command: str, folders: Sequence[str]) -> str:
-    """A command with the paths of the session's folders as seen from there."""
-    for folder in sorted(folders, key=len, reverse=True):
-        command = command.replace(f"{folder}/", "")
-    return _HOMES.sub("~", command)
-
-
-_HOMES = re.compile(r"(?:/home|/Users)/[^/\s'\"]+(?=/)|/root(?=/)")
-
-
-def _commands(steps: Iterable[Step], folders: Sequence[str]) -> list[Command]:
-    """Commands with their outcomes, in the order of their last run."""
-    found: dict[str, Command] = {}
-    for step in steps:
-        if not isinstance(step, Ran):
-            continue
-        name = _in_folders(step.command, folders)
-        one = found.pop(name, None) or Command(name, step.check, lasting=lasts(name))
-        one.outcomes.append(step.ok)
-        if step.ok:
-            one.good = step.result
-        else:
-            one.bad, one.why = step.result, step.why
-        found[name] = one
-    return list(found.values())
-
-
-def _commits(steps: Iterable[Step]) -> list[Committed]:
-    """Commits; one that was amended counts with its last hash."""
-    found: dict[str, Committed] = {}
-    for step in steps:
-        if isinstance(step, Committed):
-            subject = _quoted(step.subject, LONGEST_POINT)
-            found.pop(subject, None)
-            found[subject] = Committed(step.sha[:8], subject)
-    return list(found.values())
 
 
 # --- what is open
@@ -390,7 +265,7 @@ def _open(episodes: Sequence[_Episode], found: Journal) -> list[str]:
     if isinstance(end, Stopped):
         items.append("Interrupted by the person at the end.")
     elif isinstance(end, Failed):
-        items.append(f"Ended by an error of the model's server: {_quoted(end.text, LONGEST_POINT)}")
+        items.append(f"Ended by an error of the model's server: {quoted(end.text, LONGEST_POINT)}")
     elif last.asked is not None and not last.steps and not last.asked.title:
         items.append(f"Not answered: {_first_sentences(_words(last.asked), LONGEST_POINT)}")
     question = _question(last.answer)
@@ -401,17 +276,17 @@ def _open(episodes: Sequence[_Episode], found: Journal) -> list[str]:
     ][-3:]
     plans = [step.open for one in episodes for step in one.steps if isinstance(step, Planned)]
     if plans and plans[-1]:
-        shown = [_quoted(item, 100) for item in plans[-1][:4]]
+        shown = [quoted(item, 100) for item in plans[-1][:4]]
         more = f" and {len(plans[-1]) - 4} more" if len(plans[-1]) > 4 else ""
         items.append(f"On the to-do list: {'; '.join(shown)}{more}")
-    items += [_quoted(one, LONGEST_POINT) for one in sentences(last.answer) if leaves_open(one)]
+    items += [quoted(one, LONGEST_POINT) for one in sentences(last.answer) if leaves_open(one)]
     return list(dict.fromkeys(items))[:MOST_OPEN]
 
 
 def _question(answer: str) -> str:
     """The question that the agent's last words end with."""
     said = list(sentences(answer))
-    return _quoted(said[-1], LONGEST_POINT) if said and said[-1].endswith(("?", "？")) else ""
+    return quoted(said[-1], LONGEST_POINT) if said and said[-1].endswith(("?", "？")) else ""
 
 
 def _of(command: Command) -> str:

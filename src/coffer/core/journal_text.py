@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from coffer.core.journal import Command, File, Journal
+from coffer.core.journal import Journal
+from coffer.core.journal_work import Command, File
 from coffer.core.steps import CREATED, DELETED, EDITED, Committed
 
 LONGEST_TITLE = 90

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from coffer.core.redact import kept
+
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]{0,200})?/?>")
 _BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)]|[☐☑✅✔✓❌✗➜→])\s+(?:\[[ xX]\]\s+)?")
@@ -51,3 +53,12 @@ def _lines(text: str) -> Iterator[str]:
     for line in bare.splitlines():
         if line.strip() and not line.lstrip().startswith(("|", "---", "===", "***", "> ")):
             yield line
+
+
+def quoted(text: str, most: int) -> str:
+    """One redacted line of at most so many characters, cut at a word."""
+    said = plain(kept(text, 4 * most))
+    if len(said) <= most:
+        return said
+    head, _, _ = said[:most].rpartition(" ")
+    return (head or said[:most]).rstrip(" ,;:–-") + "…"

@@ -104,7 +104,7 @@ class Story(Struct):
     """The steps of a session, in order, and what its records say of it. Times as written, "" for none.
 
     folders: in which it worked, the last one last. context: tokens of the last request and its answer. written:
-    tokens that the model wrote. last: the id of the last record, "" where records have none.
+    tokens that the model wrote. mark: names the last record, so that the place is found again in a rewritten file.
     """
 
     agent: str
@@ -117,7 +117,7 @@ class Story(Struct):
     ended: str = ""
     context: int = 0
     written: int = 0
-    last: str = ""
+    mark: str = ""
     subagent: bool = False
 
     @property
@@ -134,3 +134,6 @@ class Scribe(Protocol):
 
     def story(self) -> Story:
         """What was heard, without dead branches."""
+
+    def behind(self, mark: str) -> int:
+        """Where the first record begins that comes after the one that a story's mark named, else the file's size."""

@@ -1,0 +1,89 @@
+"""The story of a transcript, or of what is new in it, in one pass and with bounded memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from coffer.core.steps import Happened, Said, Scribe, Story
+from coffer.core.transcript import About
+from coffer.disk.files import open_source, read_lines
+from coffer.errors import TranscriptForeign
+from coffer.work.read import agent_of
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A whole story. about: what the file's ends say. size: bytes up to the last whole line, of a .zst its content's."""
+
+    story: Story
+    about: About
+    size: int
+    scribe: Scribe
+
+
+def tell(path: Path) -> Told:
+    """Read a transcript from its beginning; a torn last line waits for the next time.
+
+    It is read whole also where only its end is new: what a record belongs to, and whether it is on the live branch,
+    stands before it. Raises TranscriptMissing, NotAFile, TranscriptEmpty, TranscriptUnreadable, TranscriptForeign.
+    """
+    with open_source(path) as source:
+        agent = agent_of(source)
+        if agent is None:
+            raise TranscriptForeign(str(path), "no line of it is a record of theirs")
+        scribe = agent.scribe()
+        size = 0
+
+        def hear(line: bytes, start: int) -> list[None]:
+            nonlocal size
+            if line.endswith(b"\n"):
+                scribe.hear(line, start)
+                size = start + len(line)
+            return []
+
+        for _ in read_lines(source, hear):
+            pass
+        return Told(scribe.story(), agent.about(source.head(), source.tail()), size, scribe)
+
+
+def part(story: Story, since: int, known: frozenset[str] = frozenset()) -> Story:
+    """The part of a story from byte `since` on, without what was copied from another session.
+
+    known: ids of human turns that are told elsewhere; a fork begins with copies of its parent's.
+    """
+    steps = [one for one in story.steps if one.start >= since]
+    copied = [at for at, one in enumerate(steps) if _turn(one) in known] if known else []
+    if copied:
+        ahead = range(copied[-1] + 1, len(steps))
+        begin = next((at for at in ahead if _asks(steps[at])), len(steps))
+        steps = steps[begin:]
+    times = [one.time for one in steps if one.time]
+    found = Story(
+        story.agent,
+        steps,
+        story.session,
+        story.folders,
+        story.branch,
+        story.model,
+        min(times) if times and (since or copied) else story.started,
+        story.ended,
+        story.context,
+        story.written,
+        story.mark,
+        story.subagent,
+    )
+    return found
+
+
+def turns(story: Story) -> list[str]:
+    """The ids of its human turns."""
+    return [name for one in story.steps if (name := _turn(one))]
+
+
+def _turn(one: Happened) -> str:
+    return one.step.turn.id if isinstance(one.step, Said) and one.step.turn is not None else ""
+
+
+def _asks(one: Happened) -> bool:
+    return isinstance(one.step, Said) and one.step.by != "agent"
