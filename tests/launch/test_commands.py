@@ -18,6 +18,7 @@ from tests.launch.pane import Pane
 from tests.launch.rig import COFFER, RAW, SAY, Rig
 from tests.launch.test_prompt_row import look_of
 
+CAPTURED = Path(__file__).parents[1] / "fixtures" / "left_out"
 SESSION = "5f0c5a62-0000-4000-8000-00000000cafe"
 
 
@@ -76,6 +77,40 @@ def test_a_refusal_has_its_reasons(rig: Rig) -> None:
         done = coffer(rig, "reload", "--apply", "--wait", "0")
         assert done.returncode == 65
         assert "Claude Code is busy" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["first-turn", "behind-the-pointer"])
+def test_a_file_that_would_be_read_wrongly(rig: Rig, name: str) -> None:
+    """Claude Code's pointer names the prompt only, or a branch that a rewind has left: nothing is typed."""
+    client(rig)
+    folder = rig.root / ".claude" / "projects" / "-work"
+    folder.mkdir(parents=True)
+    data = (CAPTURED / f"{name}.jsonl").read_bytes()
+    (folder / f"{SESSION}.jsonl").write_bytes(data)
+    with rig.run(agent="claude", columns=100, rows=30) as pane:
+        pane.wait("shortcuts")
+        pane.settle()
+        assert "a reload would" in coffer(rig, "reload").stdout
+        assert json.loads(coffer(rig, "reload", "--json").stdout)["safe"] is False
+        done = coffer(rig, "reload", "--apply", "--wait", "0")
+        assert done.returncode == 65
+        assert "Nothing was sent" in done.stderr
+        assert rig.state(pane)["safe"]
+
+
+def test_a_conversation_whose_end_is_not_shown(rig: Rig) -> None:
+    """A rewind leaves no trace in the file; on the screen its turns are missing."""
+    client(rig)
+    with rig.run(agent="claude", columns=100, rows=30) as pane:
+        pane.wait("shortcuts")
+        pane.settle()
+        for words, safe in (("forshortcuts", True), ("greetedfig", False)):
+            said = rig.ask(pane, {"do": "state", "words": words})
+            assert (said["safe"], any("rewind" in why for why in said["why"])) == (safe, not safe)
+        request = {"do": "reload", "session": SESSION, "settle": 0.1, "words": "greetedfig"}
+        said = rig.ask(pane, request)
+        assert said["kind"] == "refused"
+        assert "rewind" in said["why"]
 
 
 def test_the_door_is_the_users_own_and_takes_anything(rig: Rig) -> None:

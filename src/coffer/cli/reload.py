@@ -10,10 +10,13 @@ import click
 from coffer.cli import plain
 from coffer.cli.counter import json_option
 from coffer.cli.session import World
+from coffer.errors import SessionNotFound, TranscriptEmpty
 from coffer.launch.errors import ReloadRefused
 from coffer.launch.reload import TYPED
 from coffer.store.home import Home
 from coffer.work import runs
+from coffer.work.find import find
+from coffer.work.reread import Reread, reread
 
 
 @click.command()
@@ -43,10 +46,15 @@ def command(session: str, apply: bool, wait: float, restart: str | None, as_mach
     world = World.now()
     home = Home.of(world.environment)
     found = runs.find_run(home, session, world.environment, world.folder)
+    file = _file(str(found["session"]), world)
     if not apply:
-        _tell(found, as_machine)
+        _tell(_with(found, file.why), as_machine)
         return
-    said = runs.reload(home, found, wait=wait, model=restart)
+    if file.why:
+        raise ReloadRefused(
+            f"{file.why}. A next turn may mend it; so does `coffer check --fix` once it is closed"
+        )
+    said = runs.reload(home, found | {"words": file.words}, wait=wait, model=restart)
     if as_machine:
         click.echo(json.dumps(said, indent=2))
     if said.get("kind") != TYPED:
@@ -57,6 +65,22 @@ def command(session: str, apply: bool, wait: float, restart: str | None, as_mach
     for line in (said.get("said"), said.get("why")):
         if line:
             click.echo(f"Claude Code says: {plain.visible_line(str(line))}")
+
+
+def _file(session: str, world: World) -> Reread:
+    """What the session's file says; nothing where there is none yet: the client then has nothing to read either."""
+    try:
+        return (
+            reread(find(session, world.places, world.environment, world.folder))
+            if session
+            else Reread("", "")
+        )
+    except (SessionNotFound, TranscriptEmpty):
+        return Reread("", "")
+
+
+def _with(found: dict[str, Any], why: str) -> dict[str, Any]:
+    return found | {"safe": False, "why": [*found.get("why", []), why]} if why else found
 
 
 def _tell(found: dict[str, Any], as_machine: bool) -> None:

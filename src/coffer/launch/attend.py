@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from coffer.core.last_words import is_shown
 from coffer.disk.places import Places
 from coffer.launch.child import Child
 from coffer.launch.door import Caller, Door
@@ -67,6 +68,7 @@ class _Wish:
     settle: float
     until: float
     model: str = ""
+    words: str = ""
     machine: Reload | None = None
     asked_at: float = 0.0
 
@@ -168,7 +170,7 @@ class Attendant:
         for caller, request in self.door.serve(ready):
             kind = request.get("do")
             if kind == STATE:
-                self.door.answer(caller, self.state(now))
+                self.door.answer(caller, self.state(now, _text(request.get("words"))))
             elif kind not in (RELOAD, RESTART):
                 self.door.answer(caller, {"error": "no such request"})
             elif self._wish is not None or self._restarting_until > 0 or self.again is not None:
@@ -190,10 +192,11 @@ class Attendant:
                     settle,
                     now + wait,
                     _text(request.get("model")),
+                    _text(request.get("words")),
                 )
 
-    def state(self, now: float) -> dict[str, Any]:
-        """How it stands, and what would be in the way of a reload now."""
+    def state(self, now: float, words: str = "") -> dict[str, Any]:
+        """How it stands, and what would be in the way of a reload now; words: that must be on the screen."""
         found = self._standing()
         base = {
             "run": self.run.name,
@@ -207,7 +210,7 @@ class Attendant:
         }
         if not self.follows:
             return base | {"kind": DRY, "safe": False, "why": ["only Claude Code reloads a session in place"]}
-        sight = self._sight(now, found)
+        sight = self._sight(now, found, words)
         why = obstacles(sight, _line(found.session), SETTLE_SECONDS)
         vim = {"vim": found.is_vim, "restart": restart_obstacles(sight, SETTLE_SECONDS)}
         return base | {"kind": DRY, "safe": not why, "why": why, "prompt": read_prompt(sight.look).kind} | vim
@@ -243,7 +246,7 @@ class Attendant:
             return b""
         wish.asked_at = now
         found = self._standing()
-        sight = self._sight(now, found)
+        sight = self._sight(now, found, wish.words)
         if not self.follows:
             why = ["only Claude Code reloads a session in place"]
         elif wish.session != found.session or not found.session:
@@ -307,7 +310,7 @@ class Attendant:
             self._restarting_until, self.again = 0.0, None
             self._answer(Outcome(REFUSED if late else TYPED, why, seconds=took))
 
-    def _sight(self, now: float, found: Standing) -> Sight:
+    def _sight(self, now: float, found: Standing, words: str = "") -> Sight:
         if self._behind_bytes <= _SOON:
             while self.follow():
                 pass
@@ -315,7 +318,10 @@ class Attendant:
         if self._behind:
             look = replace(look, whole=False)
         vim = "vim mode is set, where characters are commands" if found.is_vim else ""
-        return Sight(now, look, self._key_at, self._drawn_at, bool(self._held), found.why, vim)
+        shown = is_shown(words, look.rows)
+        return Sight(
+            now, look, self._key_at, self._drawn_at, bool(self._held), found.why, vim, rewound=not shown
+        )
 
     def _standing(self) -> Standing:
         if self.child is None or not self.follows:

@@ -32,6 +32,8 @@ _ERASE = b"\x7f"
 _ENTER = b"\r"
 _ESCAPE = b"\x1b"
 
+REWOUND = "the end of the conversation is not on the screen: a reload would bring back what a rewind took off"
+
 TYPED, DRY, REFUSED, GAVE_UP = "typed", "dry", "refused", "gave_up"
 
 
@@ -40,7 +42,8 @@ class Sight:
     """What the launcher sees at a moment. Times: seconds of one clock.
 
     key_at, drawn_at: when the last key and the last output came. held: whether keys of the person wait.
-    standing: what the client's registry says is in the way, "" for nothing; vim: likewise its settings.
+    standing: what the client's registry says is in the way, "" for nothing; vim: likewise its settings. rewound:
+    whether the end of the conversation is missing on the screen (`core.last_words`).
     """
 
     now: float
@@ -50,6 +53,7 @@ class Sight:
     held: bool
     standing: str
     vim: str = ""
+    rewound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,8 @@ def _unsettled(sight: Sight, settle: float) -> list[str]:
         found.append(f"a key was pressed less than {settle:g} seconds ago")
     if sight.now - sight.drawn_at < _QUIET_SECONDS:
         found.append("the screen is being drawn")
+    if sight.rewound:
+        found.append(REWOUND)
     return found
 
 

@@ -18,14 +18,17 @@ from coffer.work.window import report_of
 
 MeansName = Literal["typed", "tmux", "restart", "none"]
 """typed: by the launcher. restart: by the launcher, the agent is ended and started again. none: the person types it."""
-DONE, REFUSED, UNKNOWN = "done", "refused", "unknown"
+Kind = Literal["done", "refused", "unknown"]
+DONE: Kind = "done"
+REFUSED: Kind = "refused"
+UNKNOWN: Kind = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
     """How a reload went. kind: done; refused: nothing was sent; unknown: something was, perhaps. why: a phrase."""
 
-    kind: Literal["done", "refused", "unknown"]
+    kind: Kind
     why: str = ""
     seconds: float = 0.0
 
@@ -46,12 +49,13 @@ class Means(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """The session for which a means is sought."""
+    """The session for which a means is sought. words: of `work.reread`: they must be on the screen."""
 
     session: str
     home: Home
     environment: Mapping[str, str]
     settings: Guard
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +67,17 @@ class Launcher:
     session: str
     model: str = ""
     settle: float = runs.SETTLE_SECONDS
+    words: str = ""
 
     @property
     def name(self) -> MeansName:
-        """restart where a model is given."""
+        """By whether a model is given: a restart has to name one."""
         return "restart" if self.model else "typed"
 
     def obstacles(self) -> list[str]:
         """As the launcher sees its screen."""
         try:
-            said = runs.ask(self.home, self.run, {"do": runs.STATE})
+            said = runs.ask(self.home, self.run, {"do": runs.STATE, "words": self.words})
         except LauncherSilent as error:
             return [str(error)]
         if said is None:
@@ -84,7 +89,7 @@ class Launcher:
 
     def reload(self, wait: float) -> Reloaded:
         """By the launcher, which reads back what it types."""
-        found = {"run": self.run, "session": self.session}
+        found = {"run": self.run, "session": self.session, "words": self.words}
         model = self.model or None
         try:
             said = runs.reload(self.home, found, settle=self.settle, wait=wait, model=model)
@@ -110,7 +115,7 @@ def _launcher(sought: Sought) -> Means | None:
         if said.get("vim"):
             reported = report_of(sought.session, sought.environment)
             model = reported.model if reported is not None else ""
-        return Launcher(sought.home, str(said["run"]), sought.session, model)
+        return Launcher(sought.home, str(said["run"]), sought.session, model, words=sought.words)
     return None
 
 

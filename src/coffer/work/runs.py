@@ -72,11 +72,13 @@ def reload(
 ) -> dict[str, Any]:
     """Ask a launcher to reload its session in place: {"kind": typed | refused | gave_up, "why", "left", "said"}.
 
-    found: how it stood, of `find_run` or `launched`; another session on the screen by then is refused. wait:
-    seconds to wait for a safe moment. model: given, the agent is ended and started again with its own
-    arguments instead, and with this model where they name none. Raises LauncherSilent.
+    found: how it stood, of `find_run` or `launched`; another session on the screen by then is refused; its
+    `words`, of `work.reread`, must be on the screen. wait: seconds to wait for a safe moment. model: given, the
+    agent is ended and started again with its own arguments instead, and with this model where they name none.
+    Raises LauncherSilent.
     """
     request: dict[str, Any] = {"do": RELOAD, "session": found["session"], "settle": settle, "wait": wait}
+    request["words"] = found.get("words", "")
     if model is not None:
         request |= {"do": RESTART, "model": model}
     said = ask(home, found["run"], request, wait + _MOST_SECONDS)

@@ -1,0 +1,67 @@
+"""Is the end of the conversation on the screen? A rewind alone leaves no trace in the file, and a reload undoes it.
+
+After a rewind the client shows the conversation without the turns that it took off, and the file still ends with
+them. So while the last words of the file stand on the screen, nothing was rewound. Letters and digits are compared:
+the client wraps lines and draws Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from coffer.core.chain import live_branch
+from coffer.core.loads import loads
+from coffer.core.record import Boundary, Record
+from coffer.core.transcript import Transcript
+
+LETTERS = 16
+"""Of the last words, so many are looked for."""
+FEWEST = 3
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+
+Line = Callable[[Record], bytes]
+
+
+def last_words(transcript: Transcript, line: Line) -> str:
+    """The end of the last answer, or the beginning of a prompt that has none; "" where neither tells.
+
+    line: the bytes of a record. Behind a compaction the client shows none of what was before it.
+    """
+    for record in reversed(live_branch(transcript).records):
+        if isinstance(record.detail, Boundary) or record.summary:
+            return ""
+        if record.type == "assistant" and any(block.kind == "text" for block in record.blocks):
+            return _enough(_letters(_LINK.sub(r"\1", _text(line(record))))[-LETTERS:])
+        if record.type == "user" and record.plain and not record.meta:
+            said = _text(line(record))
+            if not said.startswith("<"):  # what the client writes about its own commands
+                return _enough(_letters(said)[:LETTERS])
+    return ""
+
+
+def is_shown(words: str, rows: Iterable[str]) -> bool:
+    """Whether a screen shows these words of `last_words`; no words are always shown."""
+    return words in _letters("".join(rows))
+
+
+def _enough(words: str) -> str:
+    return words if len(words) >= FEWEST else ""
+
+
+def _letters(text: str) -> str:
+    return "".join(each for each in text.casefold() if each.isalnum())
+
+
+def _text(line: bytes) -> str:
+    try:
+        said = loads(line.decode("utf-8", "replace"))
+    except ValueError:
+        return ""
+    message = said.get("message") if isinstance(said, Mapping) else None
+    content: Any = message.get("content") if isinstance(message, Mapping) else None
+    if isinstance(content, str):
+        return content
+    parts = [part.get("text") for part in content or () if isinstance(part, Mapping)]
+    return "\n".join(part for part in parts if isinstance(part, str))

@@ -1,0 +1,73 @@
+"""The end of the conversation on the screen: every captured instant that has a screen, and drawn ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from coffer.core.last_words import is_shown, last_words
+from tests.transcripts import Claude, call, read, text
+
+HARNESS = Path(__file__).parents[1] / "fixtures" / "harness"
+SEEN = sorted(
+    path.parent for path in HARNESS.glob("*/screen.txt") if (path.parent / "transcript.jsonl").exists()
+)
+TAKEN_OFF = {"rewound", "prompt-put-back-cleared"}
+"""What ended the conversation was taken off by the person; the file still ends with it."""
+
+
+def words(made: Claude) -> str:
+    data = made.data
+    return last_words(read(data), lambda record: data[record.start : record.end])
+
+
+def test_there_are_instants() -> None:
+    assert len(SEEN) > 60
+    assert {folder.name for folder in SEEN} >= TAKEN_OFF
+
+
+@pytest.mark.parametrize("folder", SEEN, ids=lambda folder: folder.name)
+def test_every_captured_screen(folder: Path) -> None:
+    """Where a reload may be typed the end is shown, and where a person took it off it is not."""
+    told = json.loads((folder / "expect.json").read_bytes())
+    data = (folder / "transcript.jsonl").read_bytes()
+    found = last_words(read(data), lambda record: data[record.start : record.end])
+    shown = is_shown(found, (folder / "screen.txt").read_text().splitlines())
+    if folder.name in TAKEN_OFF:
+        assert not shown
+    elif told.get("typed", told["safe"]):
+        assert shown
+
+
+def test_an_answer_ends_it() -> None:
+    made = Claude()
+    made.user("Do it")
+    made.answer(text("Begin."), call("c1"))
+    made.result("c1")
+    made.answer(text("**All** of `src/main.py` is done, see [the notes](https://x.invalid/notes)."))
+    found = words(made)
+    assert is_shown(found, ["● All of src/main.py is done, see the", "  notes.", "", "❯"])
+    assert not is_shown(found, ["● Begin.", "❯"])
+
+
+def test_a_prompt_without_an_answer_ends_it() -> None:
+    made = Claude()
+    made.user("Do it")
+    made.answer(text("Done."))
+    made.user("And now the other thing, please")
+    assert is_shown(words(made), ["❯ And now the other", "  thing, please"])
+    assert not is_shown(words(made), ["● Done."])
+
+
+def test_what_says_nothing_is_always_shown() -> None:
+    made = Claude()
+    assert words(made) == ""
+    made.user("Do it")
+    made.answer(text("✅"))
+    assert words(made) == ""
+    made.answer(text("Done for now"))
+    made.compact()
+    assert words(made) == ""
+    assert is_shown("", [])
