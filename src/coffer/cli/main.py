@@ -44,6 +44,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "One line below Claude Code's prompt; it tells Coffer the window.",
     ),
     "daemon": ("coffer.cli.daemon", "The process that answers hooks and learns: start, stop, see it."),
+    "forget": ("coffer.cli.forget", "Take entries or words out of everything that Coffer keeps, for good."),
     "completion": ("coffer.cli.completion", "Print the completion script of a shell."),
 }
 """Command → module and one line of help; each module has a click command named `command`."""
