@@ -30,6 +30,8 @@ PYTHON = Path(sys.executable)
 SERVER = [str(PYTHON), "-P", "-m", "coffer.mcp.run"]
 LONG = 60.0
 """Seconds after which a test gives up."""
+TOOLS = ["propose_rule", "restore", "set_handoff", "resume"]
+"""What the server offers, in its order."""
 OPENING = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},

@@ -14,9 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.mcp.rig import LONG, OPENING, Rig, said, wait_until
-
-TOOLS = ["propose_rule", "restore"]
+from tests.mcp.rig import LONG, OPENING, TOOLS, Rig, said, wait_until
 
 
 def test_with_a_daemon_all_is_the_daemons(rig: Rig, tide: Path) -> None:

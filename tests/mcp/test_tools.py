@@ -13,7 +13,7 @@ from coffer.store.db import begun, database, save
 from coffer.store.pruned import Content, put
 from coffer.work.own_content import PAGE, page_of, restore_own
 from coffer.work.propose import by_words, issue
-from tests.mcp.rig import LONG, Rig
+from tests.mcp.rig import LONG, TOOLS, Rig
 
 TURN = "why are you still doing it like that?"
 RULE = {
@@ -77,7 +77,7 @@ def test_a_refused_wording_says_what_to_do_and_leaves_the_ticket_good(rig: Rig, 
             assert failed
             assert why in text
         assert client.call("propose", ticket=ticket) == (
-            "There is no tool of that name; there are propose_rule, restore.",
+            f"There is no tool of that name; there are {', '.join(TOOLS)}.",
             True,
         )
         assert not client.call("propose_rule", ticket=ticket, unknown=1, **RULE)[1]
@@ -122,7 +122,7 @@ def test_two_pipes_at_once_each_get_their_own_projects_content(rig: Rig, tide: P
     (tide / "deep" / "er").mkdir(parents=True)
     ids = {project: keep(rig, f"content of {project.name}", project) for project in (tide, moss)}
     with rig.pipe(tide / "deep" / "er") as one, rig.pipe(moss, agent="codex") as other:
-        assert [one.open(), other.open()] == [["propose_rule", "restore"]] * 2
+        assert [one.open(), other.open()] == [TOOLS] * 2
         assert one.call("restore", id=ids[tide][:10]) == ("content of tide", False)
         assert other.call("restore", id=ids[moss][:10].upper()) == ("content of moss", False)
         for client, foreign in ((one, ids[moss]), (other, ids[tide])):

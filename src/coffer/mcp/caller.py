@@ -35,11 +35,15 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """Where the tools do their work: Coffer's folder, the person's home folder, and the present moment."""
+    """Where the tools do their work: Coffer's folder, the person's home folder, and the present moment.
+
+    environment: the daemon's own, for programs that a tool asks.
+    """
 
     home: Home
     user: Path
     now: Callable[[], datetime]
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def caller_of(line: bytes) -> Caller | None:

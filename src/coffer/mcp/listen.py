@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 async def mcp_service(home: Home, environment: Mapping[str, str]) -> None:
     """Serve MCP until cancelled; what the daemon runs as one task. Never the reason why a daemon ends."""
     user = Path(environment.get("HOME") or Path.home())
-    house = House(home, user, lambda: datetime.now(UTC))
+    house = House(home, user, lambda: datetime.now(UTC), environment)
     refreshing = asyncio.create_task(_refresh(home))
     try:
         await serve(house)

@@ -13,16 +13,18 @@ import msgspec
 
 from coffer.errors import CofferError
 from coffer.mcp.caller import Caller, House
+from coffer.mcp.handoff_tools import HANDOFF_TOOLS
 from coffer.mcp.rule_tools import RULE_TOOLS
 from coffer.mcp.tool import Answer, Tool
 
 INSTRUCTIONS = (
-    "Coffer keeps the person's standing rules, and what was taken out of long sessions. "
+    "Coffer keeps the person's standing rules, what was taken out of long sessions, and where work stands. "
+    "When the person wants to go on with earlier work, call `resume` first; when they stop, call `set_handoff`. "
     "A line `[coffer: …; coffer restore ID]` stands where content was: call `restore` with that ID when you need it. "
     "Call `propose_rule` only when a message hands you a ticket for it."
 )
 
-TABLE: tuple[Tool, ...] = RULE_TOOLS
+TABLE: tuple[Tool, ...] = (*RULE_TOOLS, *HANDOFF_TOOLS)
 _FOR_THE_PERSON = "This is nothing that you can mend: tell the person, and go on with your work."
 
 

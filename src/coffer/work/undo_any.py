@@ -11,7 +11,7 @@ from coffer.disk.places import Places
 from coffer.disk.replace import refusals
 from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, save
 from coffer.store.home import Home
-from coffer.work import config_write, draft, trust
+from coffer.work import config_write, draft, handoff, trust
 from coffer.work.undo import undo
 from coffer.work.undo_digest import undo_digest
 
@@ -45,10 +45,15 @@ def _config(receipt: Receipt, home: Home, _places: Places, now: datetime | None)
     return config_write.bring_back(receipt, home, now)
 
 
+def _handoff(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
+    return handoff.undo_handoff(receipt, home, now)
+
+
 UNDO: Mapping[str, Undo] = {
     "prune": undo,
     "repair": undo,
     draft.KIND: _digest,
+    handoff.KIND: _handoff,
     trust.KIND: _trust,
     **dict.fromkeys(config_write.KINDS, _config),
 }
