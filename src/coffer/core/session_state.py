@@ -20,6 +20,7 @@ from typing import Any
 from coffer.core.evidence import Entry, Evidence, Hook, moment
 from coffer.core.inflight import Line
 from coffer.core.markers import key
+from coffer.core.redact import kept
 from coffer.core.session_book import (
     FINISHED,
     IDLE,
@@ -84,6 +85,43 @@ def session_state(
         tuple(_tasks(tasks)),
         tuple(_jobs(book, told)),
     )
+
+
+LONGEST = 400
+"""Characters of each text that is kept."""
+
+
+def redacted(state: SessionState) -> SessionState:
+    """The same without secrets, and with long texts cut: what agents write holds both."""
+    return SessionState(
+        tuple(
+            replace(
+                mate,
+                name=_kept(mate.name),
+                id=_kept(mate.id),
+                type=_kept(mate.type),
+                team=_kept(mate.team),
+                said=_kept(mate.said),
+            )
+            for mate in state.team
+        ),
+        tuple(
+            replace(
+                task,
+                id=_kept(task.id),
+                subject=_kept(task.subject),
+                status=_kept(task.status),
+                owner=_kept(task.owner),
+                seen=_kept(task.seen),
+            )
+            for task in state.tasks
+        ),
+        tuple(replace(job, id=_kept(job.id), what=_kept(job.what)) for job in state.jobs),
+    )
+
+
+def _kept(text: str) -> str:
+    return kept(text, LONGEST)
 
 
 # --- what hooks and registry say

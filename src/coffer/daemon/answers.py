@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from coffer.agents.hook_envelope import with_system_message
 from coffer.agents.hook_table import HOOK_AGENTS
@@ -48,6 +48,16 @@ class Answered:
     source: str = ""
 
 
+class Keeps(Protocol):
+    """What keeps that which a compaction loses (daemon/keeping)."""
+
+    async def compacting(self, asked: Asked) -> None:
+        """A compaction may begin. Returns after a moment, whatever came of it."""
+
+    async def behind(self, asked: Asked) -> Callable[[str], str] | None:
+        """What makes the text that goes behind the rules of this answer; None where there is none."""
+
+
 EVENTS_LAST = 30 * 86_400.0
 """Seconds for which the hook events of a silent session are kept."""
 
@@ -58,6 +68,7 @@ class Answers:
     def __init__(self, home: Home, environment: Mapping[str, str]) -> None:
         self.world = World(home, environment)
         self.outbox = Outbox(home)
+        self.keeping: Keeps | None = None
         self._home = home
         self._thread = ThreadPoolExecutor(1, "answers")
         self._looks = ThreadPoolExecutor(2, "looks")
@@ -79,12 +90,15 @@ class Answers:
         if agent not in HOOK_AGENTS:
             return Answered()
         said, asked = await in_thread(self._thread, self._asked, agent, event, body, headers)
+        if event == "PreCompact" and self.keeping is not None:
+            await self.keeping.compacting(asked)
         if event not in EVENTS:
             return Answered(asked=asked, source=str(said.get("reason") or ""))
         if asked.transcript is not None and _size(asked) > LARGE:
             await in_thread(self._looks, self._look, asked)
         more = await self._line(asked, said) if event == "UserPromptSubmit" else ""
-        reply = await in_thread(self._thread, self._reply, agent, event, said, headers, asked, more)
+        behind = await self.keeping.behind(asked) if self.keeping is not None else None
+        reply = await in_thread(self._thread, self._reply, agent, event, said, headers, asked, more, behind)
         words = await self._nudge(asked) if event == "UserPromptSubmit" else ""
         return replace(reply, body=with_system_message(reply.body, words))
 
@@ -136,7 +150,7 @@ class Answers:
         path = child_file(asked.agent, asked.transcript, asked.child)
         self.world.holdings(asked.places).look(asked.agent, path, most=QUICK)
 
-    def _reply(  # noqa: PLR0913  (the last has a default)
+    def _reply(  # noqa: PLR0913  (the last two have a default)
         self,
         agent: str,
         event: str,
@@ -144,9 +158,10 @@ class Answers:
         headers: Mapping[str, str],
         asked: Asked,
         more: str = "",
+        behind: Callable[[str], str] | None = None,
     ) -> Answered:
         began = time.perf_counter()
-        reply = answer(agent, event, said, headers, self.world, more=more)
+        reply = answer(agent, event, said, headers, self.world, more=more, behind=behind)
         deliveries = [*reply.changed]
         if reply.delivery is not None:
             spent = round((time.perf_counter() - began) * 1000, 3)

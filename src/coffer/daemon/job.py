@@ -20,6 +20,7 @@ from coffer.disk.sessions import Found
 from coffer.errors import CofferError
 from coffer.store.home import Home
 from coffer.work.ask import Asker
+from coffer.work.keep import keep
 from coffer.work.learn import Learning
 from coffer.work.settings import load
 
@@ -63,11 +64,19 @@ def learn(job: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def keep_state(job: dict[str, Any]) -> dict[str, Any]:
+    """Save what a compaction would lose of a session."""
+    environment: dict[str, str] = job["environment"]
+    moment = datetime.fromtimestamp(job["time"], UTC)
+    saved = keep(Home.of(environment), Path(job["path"]), Places.of(environment), job["why"], moment)
+    return {"saved": saved.checkpoint is not None, "trouble": saved.trouble}
+
+
 def _found(said: dict[str, Any]) -> Found:
     return Found(said["agent"], said["id"], Path(said["path"]), said["kind"], said["size"], said["modified"])
 
 
-JOBS = {"learn": learn}
+JOBS = {"learn": learn, "keep": keep_state}
 
 if __name__ == "__main__":
     main()

@@ -76,6 +76,7 @@ class Loop:
         self.parts = made(
             Given(home, environment, worker, self.chores, world, self.sessions, self._republish)
         )
+        self.answers.keeping = self.parts.keeping
 
     # --- what it hears
 

@@ -7,7 +7,7 @@ stand there yet: a client writes a context with the turn that it belongs to, so 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -96,7 +96,7 @@ class Asked:
         return f"{self.event}:{self.source}" if self.source else self.event
 
 
-def answer(  # noqa: PLR0913  (the last two have a default)
+def answer(  # noqa: PLR0913  (the last three have a default)
     agent: str,
     event: str,
     said: Mapping[str, Any],
@@ -104,11 +104,13 @@ def answer(  # noqa: PLR0913  (the last two have a default)
     world: World,
     now: datetime | None = None,
     more: str = "",
+    behind: Callable[[str], str] | None = None,
 ) -> Reply:
     """The reply to a hook. said: its stdin, parsed. headers: of the request, values percent-encoded. now: aware.
 
-    more: a text beside the rules, which is no delivery. What is in the reply is not written by this function; the
-    caller saves it before it answers the same context again, and it is remembered in `world`.
+    more: a text beside the rules, which is no delivery. behind: makes another one for the room that these leave. What
+    is in the reply is not written by this function; the caller saves it before it answers the same context again, and
+    it is remembered in `world`.
     """
     moment = now or datetime.now(UTC)
     if agent not in HOOK_AGENTS or event not in EVENTS:
@@ -120,7 +122,9 @@ def answer(  # noqa: PLR0913  (the last two have a default)
     delivery = _delivery(asked, made, found.held, text, moment)
     if delivery is not None:
         world.add(delivery)
-    body = envelope(agent, event, "\n\n".join(part for part in (text, more) if part))
+    before = "\n\n".join(part for part in (text, more) if part)
+    last = behind(before) if behind is not None else ""
+    body = envelope(agent, event, "\n\n".join(part for part in (before, last) if part))
     return Reply(body, delivery, found.changed)
 
 

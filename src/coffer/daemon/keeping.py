@@ -1,0 +1,186 @@
+"""What a compaction loses: when it is saved, and when it comes back. What it is stands in `work.keep`.
+
+A client waits for the hook before it compacts, and its SessionStart comes when the model has written the summary. So a
+small transcript is read while the hook waits, in a thread; a large one in the worker, since its summary takes longer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coffer.agents.table import CLAUDE
+from coffer.core.tiers import TIERS
+from coffer.daemon.errors import ThreadFailed
+from coffer.daemon.part import Given
+from coffer.daemon.threads import in_thread
+from coffer.daemon.worker import WorkerFailed
+from coffer.disk.follow import Growth
+from coffer.disk.places import Places
+from coffer.disk.sessions import Found
+from coffer.errors import CofferError
+from coffer.store.guard_state import mode_of
+from coffer.work.deliver import REHEARSAL, Asked
+from coffer.work.keep import COMPACTION, LAST_CALL, due, give, keep, settle
+
+if TYPE_CHECKING:
+    from coffer.daemon.session import Session
+    from coffer.daemon.standing import Standing
+
+_LOG = logging.getLogger("coffer.daemon")
+SMALL = 8 << 20
+"""Bytes of a transcript up to which it is read here."""
+BEFORE, BEHIND = 2.0, 0.2
+"""Seconds that the answers to both hooks wait for it. The hook itself waits 0.3: before a compaction it has nothing to
+lose by that, behind it the rules."""
+JOB_SECONDS = 120.0
+FLUSHED_SECONDS = 1.2
+"""After a Stop, its last message is written (facts/claude-code §2)."""
+
+
+class Keeping:
+    """One for a daemon."""
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._thread = ThreadPoolExecutor(1, "keeping")
+        self._saving: dict[str, asyncio.Task[None]] = {}
+        self._last_called: set[Path] = set()
+
+    # --- what answers to hooks ask
+
+    async def compacting(self, asked: Asked) -> None:
+        """A compaction may begin: save the state, and wait a moment for it."""
+        if not self._concerns(asked):
+            return
+        assert asked.transcript is not None
+        await asyncio.wait({self._save(asked.transcript, asked.environment, COMPACTION)}, timeout=BEFORE)
+
+    async def behind(self, asked: Asked) -> Callable[[str], str] | None:
+        """What makes the text that comes back with the answer to the SessionStart of a compaction; None for nothing.
+
+        It notes that the text goes out, so that it never does twice; where that can't be noted, it makes none.
+        """
+        if asked.source != "compact" or not self._concerns(asked):
+            return None
+        assert asked.transcript is not None
+        home, transcript = self._given.home, asked.transcript
+        saving = self._saving.get(transcript.stem)
+        if saving is not None:
+            await asyncio.wait({saving}, timeout=BEHIND)
+        try:
+            back = await in_thread(self._thread, due, home, transcript.stem)
+        except (CofferError, OSError, ThreadFailed) as error:
+            _LOG.warning("a session's state can't be brought back: %s", error)
+            return None
+
+        def made(before: str) -> str:
+            assert back is not None
+            try:
+                return give(home, back, transcript, before)
+            except (CofferError, OSError) as error:
+                _LOG.warning("a session's state is not brought back, since that can't be noted: %s", error)
+                return ""
+
+        return made if back is not None else None
+
+    def _concerns(self, asked: Asked) -> bool:
+        """Whether this is a session's own conversation, and the person lets us at it."""
+        if (
+            asked.agent != CLAUDE.name
+            or asked.child
+            or asked.transcript is None
+            or asked.session == REHEARSAL
+        ):
+            return False
+        return mode_of(self._given.home, asked.transcript.stem) != "off"
+
+    # --- what it hears as a part
+
+    def heard(self, asked: Asked, event: str) -> None:
+        """A turn has ended: what was brought back stands in the transcript, or never will."""
+        if event == "Stop" and asked.transcript is not None and self._concerns(asked):
+            asyncio.get_running_loop().call_later(FLUSHED_SECONDS, self._settle, asked.transcript)
+
+    def grew(self, session: Session, growth: Growth) -> None:
+        """Nothing."""
+
+    def ended(self, session: Session, reason: str) -> None:  # noqa: ARG002  (as all parts hear it)
+        """Its last call is forgotten with it."""
+        self._last_called.discard(session.path)
+
+    def swept(self, found: Sequence[Found]) -> None:
+        """Nothing."""
+
+    def stands(self, standing: Standing) -> None:
+        """A session has come to the last tier: the client may compact it at any moment."""
+        last = standing.tier is not None and standing.tier.name == TIERS[-1].name
+        if not last:
+            self._last_called.discard(standing.path)
+        elif standing.agent == CLAUDE.name and standing.path not in self._last_called:
+            self._last_called.add(standing.path)
+            followed = self._given.sessions.get(standing.path)
+            environment = followed.environment if followed is not None else self._given.environment
+            if mode_of(self._given.home, standing.session) != "off":
+                self._save(standing.path, environment, LAST_CALL)
+
+    async def run(self) -> None:
+        """Until cancelled; then the thread ends."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self._thread.shutdown(wait=False, cancel_futures=True)
+
+    # --- what it does
+
+    def _save(self, transcript: Path, environment: Mapping[str, str], why: str) -> asyncio.Task[None]:
+        task = asyncio.ensure_future(self._saved(transcript, environment, why, time.time()))
+        self._saving[transcript.stem] = task
+        task.add_done_callback(lambda done: self._over(transcript.stem, done))
+        return task
+
+    def _over(self, session: str, done: asyncio.Task[None]) -> None:
+        if self._saving.get(session) is done:
+            del self._saving[session]
+
+    async def _saved(self, transcript: Path, environment: Mapping[str, str], why: str, now: float) -> None:
+        home = self._given.home
+        try:
+            if await in_thread(self._thread, _size, transcript) <= SMALL:
+                moment = datetime.fromtimestamp(now, UTC)
+                done = await in_thread(
+                    self._thread, keep, home, transcript, Places.of(environment), why, moment
+                )
+                trouble = done.trouble
+            else:
+                job = {"job": "keep", "path": str(transcript), "environment": dict(environment), "why": why}
+                answer = await self._given.worker.run({**job, "time": now}, JOB_SECONDS)
+                trouble = str(answer.get("trouble", ""))
+            if trouble:
+                _LOG.warning("what was saved before is left out: %s", trouble)
+        except (CofferError, OSError, ThreadFailed, WorkerFailed) as error:
+            _LOG.warning("the state of %s can't be saved: %s", transcript.stem, error)
+
+    def _settle(self, transcript: Path) -> None:
+        with suppress(RuntimeError):  # the thread has ended with the daemon
+            self._thread.submit(self._settled, transcript)
+
+    def _settled(self, transcript: Path) -> None:
+        try:
+            found = settle(self._given.home, transcript.stem, transcript)
+        except (CofferError, OSError) as error:
+            _LOG.warning("whether a state arrived can't be seen: %s", error)
+            return
+        if found:
+            _LOG.info("the state of %s after its compaction: %s", transcript.stem, found)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size
