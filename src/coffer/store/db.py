@@ -118,7 +118,7 @@ def _is_whole(connection: sqlite3.Connection) -> bool:
 
 
 def _has_tables(connection: sqlite3.Connection) -> bool:
-    row = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'deliveries'").fetchone()
+    row = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'distilled_turns'").fetchone()
     return bool(row[0])
 
 

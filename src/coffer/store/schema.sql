@@ -136,3 +136,34 @@ CREATE TABLE IF NOT EXISTS deliveries (
 );
 CREATE INDEX IF NOT EXISTS deliveries_by_transcript ON deliveries (transcript, time);
 CREATE INDEX IF NOT EXISTS deliveries_by_state ON deliveries (state, time);
+
+-- What the journal tells of each session, and who is writing it.
+CREATE TABLE IF NOT EXISTS distilled_sessions (
+    agent TEXT NOT NULL,
+    session TEXT NOT NULL,
+    path TEXT NOT NULL,          -- of its transcript, when it was looked at last
+    inode INTEGER NOT NULL,
+    offset INTEGER NOT NULL,     -- bytes that are told
+    anchor TEXT NOT NULL,        -- sha256 of the bytes just before the offset: another file is read anew
+    mark TEXT NOT NULL,          -- the last record that is told: its place in a file that was rewritten
+    state TEXT NOT NULL,         -- claimed, told, skipped, failing
+    owner INTEGER NOT NULL,      -- process that claimed it
+    owner_start TEXT NOT NULL,
+    lease REAL NOT NULL,         -- seconds since the epoch, until which the claim holds
+    tries INTEGER NOT NULL,      -- since the last success
+    next_try REAL NOT NULL,
+    outcome TEXT NOT NULL,       -- distilled, skipped, failed ...
+    why TEXT NOT NULL,
+    entry TEXT NOT NULL,         -- id of the entry of the last part, or ""
+    file TEXT NOT NULL,          -- in which that lies
+    begun TEXT NOT NULL,         -- the mark behind which its part begins, "" for the beginning
+    hash TEXT NOT NULL,          -- sha256 of its text: one that a person edited is left as it is
+    pending TEXT NOT NULL,       -- JSON: what this row will be once the entry is written; "" for nothing
+    time TEXT NOT NULL,          -- ISO 8601, UTC
+    PRIMARY KEY (agent, session)
+) WITHOUT ROWID;
+-- The human turns that an entry tells of: copies of them in a fork's file are not told again.
+CREATE TABLE IF NOT EXISTS distilled_turns (
+    turn TEXT PRIMARY KEY,
+    session TEXT NOT NULL
+) WITHOUT ROWID;

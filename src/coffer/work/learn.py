@@ -7,7 +7,6 @@ it happens and nothing is written.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from coffer.core.events import Change, DayPassed, Settings
 from coffer.core.turn import Turn
+from coffer.disk.anchor import anchor
 from coffer.disk.places import Places
 from coffer.disk.replace import refusals
 from coffer.disk.sessions import ARCHIVED, MAIN, Found, find_sessions
@@ -32,8 +32,6 @@ from coffer.work.shelf import Shelf
 from coffer.work.trust import take
 from coffer.work.turns import hear
 
-_ANCHOR = 256
-"""Bytes before an offset by which a transcript is known to be the one that was read."""
 _TRIES = 3
 """How often learning begins anew where a person saves the digest meanwhile."""
 
@@ -146,14 +144,14 @@ class Learning:
         )  # its offsets are not the file's: it is heard whole, or not again
         heard = hear(found.path, 0 if packed else since, parents)
         offset = status.st_size if packed else heard.offset
-        return list(heard.turns), _Mark(path, status.st_ino, offset, _anchor(found.path, offset))
+        return list(heard.turns), _Mark(path, status.st_ino, offset, anchor(found.path, offset))
 
     def _since(self, path: Path, inode: int) -> int:
         if not self.home.database.exists():
             return 0
         with database(self.home, write=False) as connection:
             before, offset, anchor = heard_up_to(connection, str(path))
-        return offset if offset and before == inode and _anchor(path, offset) == anchor else 0
+        return offset if offset and before == inode and anchor(path, offset) == anchor else 0
 
     def _decide(self, heard: list[Turn], learned: Learned) -> None:
         for left in reversed(range(_TRIES)):
@@ -196,10 +194,3 @@ class Learning:
             keep_turns(connection, learned.turns)
             for mark in marks:
                 keep_offset(connection, mark.path, mark.inode, mark.offset, mark.anchor)
-
-
-def _anchor(path: Path, offset: int) -> str:
-    start = max(0, offset - _ANCHOR)
-    with path.open("rb") as file:
-        file.seek(start)
-        return hashlib.sha256(file.read(offset - start)).hexdigest()
