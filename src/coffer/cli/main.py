@@ -39,11 +39,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("coffer.cli.run", "Run an agent so that its session can be reloaded in place."),
     "reload": ("coffer.cli.reload", "Reload a session that runs under `coffer run`, or say why not now."),
     "guard": ("coffer.cli.guard", "Whether a live session may be touched now, and what is in flight if not."),
+    "checkpoint": ("coffer.cli.checkpoint", "Save what a compaction would lose: team, tasks, running work."),
     "statusline": (
         "coffer.cli.statusline",
         "One line below Claude Code's prompt; it tells Coffer the window.",
     ),
     "daemon": ("coffer.cli.daemon", "The process that answers hooks and learns: start, stop, see it."),
+    "export": ("coffer.cli.export", "Write notes, journal, handoffs and rules lanes into one file."),
+    "import": ("coffer.cli.import_archive", "Add what such a file holds to this vault."),
     "forget": ("coffer.cli.forget", "Take entries or words out of everything that Coffer keeps, for good."),
     "completion": ("coffer.cli.completion", "Print the completion script of a shell."),
 }

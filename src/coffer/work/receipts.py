@@ -8,7 +8,7 @@ from coffer.store.db import DONE, PREPARED, Receipt, database, receipts
 from coffer.store.home import Home
 from coffer.work.config_write import KINDS
 
-UNDOABLE = ("prune", "repair", "digest", "trust", "handoff", "project", *KINDS)
+UNDOABLE = ("prune", "repair", "digest", "trust", "handoff", "project", "import", *KINDS)
 
 AUDIT = "AGENT_"
 """How the kinds of audit events begin (DESIGN section 4)."""

@@ -11,7 +11,7 @@ from coffer.disk.places import Places
 from coffer.disk.replace import refusals
 from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, save
 from coffer.store.home import Home
-from coffer.work import config_write, draft, handoff, trust
+from coffer.work import archive, config_write, draft, handoff, trust
 from coffer.work.undo import undo
 from coffer.work.undo_digest import undo_digest
 
@@ -49,12 +49,17 @@ def _handoff(receipt: Receipt, home: Home, _places: Places, now: datetime | None
     return handoff.undo_handoff(receipt, home, now)
 
 
+def _import(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
+    return archive.undo_import(receipt, home, now)
+
+
 UNDO: Mapping[str, Undo] = {
     "prune": undo,
     "repair": undo,
     draft.KIND: _digest,
     handoff.KIND: _handoff,
     trust.KIND: _trust,
+    archive.KIND: _import,
     **dict.fromkeys(config_write.KINDS, _config),
 }
 """Kind of receipt → what takes it back."""
