@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
+from coffer.core.look import Look
 from coffer.launch.child import Child
-from coffer.launch.look import Look
 from coffer.launch.screen import Screen
 
 LONG = 30.0

@@ -16,7 +16,7 @@ from coffer.launch.program import restarted
 from coffer.work import runs
 from tests.launch.pane import Pane
 from tests.launch.rig import COFFER, RAW, SAY, Rig
-from tests.launch.test_prompt_row import look_of
+from tests.launch.test_input_line import look_of
 
 CAPTURED = Path(__file__).parents[1] / "fixtures" / "left_out"
 SESSION = "5f0c5a62-0000-4000-8000-00000000cafe"

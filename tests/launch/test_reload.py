@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from coffer.disk.client_status import ClientStatus
 from coffer.disk.places import Places
 from coffer.launch import attend
 from coffer.launch.attend import Attendant, Run
 from coffer.launch.door import Caller
 from coffer.launch.screen import Screen
-from coffer.launch.standing import Standing
 
 SESSION = "5f0c5a62-0000-4000-8000-00000000cafe"
 LINE = f"/resume {SESSION}"
@@ -106,13 +106,13 @@ class Desk:
         door.answer.side_effect = lambda _caller, said: self.answers.append(said)
         self.requests: list[tuple[Caller, dict[str, Any]]] = []
         self.attendant = Attendant(run, door, Screen(COLUMNS, ROWS), mock.Mock())
-        self.patch = mock.patch.object(attend, "standing", side_effect=self.standing)
+        self.patch = mock.patch.object(attend, "client_status", side_effect=self.standing)
         self.patch.start()
         self.drawn()
 
-    def standing(self, *_: object) -> Standing:
+    def standing(self, *_: object) -> ClientStatus:
         busy = {DIALOG: "waiting", TURN: "busy", RELOADING: "busy"}.get(self.fake.state, "idle")
-        return Standing(SESSION, busy, "" if busy == "idle" else f"Claude Code is {busy}")
+        return ClientStatus(SESSION, busy, "" if busy == "idle" else f"Claude Code is {busy}")
 
     def drawn(self) -> None:
         self.attendant.output(self.fake.draw(), self.now)
@@ -217,7 +217,9 @@ def test_a_turn_that_starts_behind_the_line(desk: Desk) -> None:
     desk.ask()
     while len(desk.fake.line) < 5:
         desk.tick(0.01)
-    with mock.patch.object(attend, "standing", side_effect=lambda *_: Standing(SESSION, "busy", "busy now")):
+    with mock.patch.object(
+        attend, "client_status", side_effect=lambda *_: ClientStatus(SESSION, "busy", "busy now")
+    ):
         desk.rest(4)
     desk.check()
     assert (desk.fake.line, desk.fake.sent) == ([], [])

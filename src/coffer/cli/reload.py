@@ -10,9 +10,9 @@ import click
 from coffer.cli import plain
 from coffer.cli.counter import json_option
 from coffer.cli.session import World
+from coffer.core.typed_reload import TYPED
 from coffer.errors import SessionNotFound, TranscriptEmpty
 from coffer.launch.errors import ReloadRefused
-from coffer.launch.reload import TYPED
 from coffer.store.home import Home
 from coffer.work import runs
 from coffer.work.find import find

@@ -12,15 +12,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from coffer.core.input_line import read_prompt
 from coffer.core.last_words import is_shown
-from coffer.disk.places import Places
-from coffer.launch.child import Child
-from coffer.launch.door import Caller, Door
-from coffer.launch.program import restarted
-from coffer.launch.prompt_row import read_prompt
-from coffer.launch.reload import (
+from coffer.core.typed_reload import (
     DRY,
     REFUSED,
+    SETTLE_SECONDS,
     TYPED,
     Outcome,
     Reload,
@@ -28,9 +25,13 @@ from coffer.launch.reload import (
     obstacles,
     restart_obstacles,
 )
+from coffer.disk.client_status import ClientStatus, client_status
+from coffer.disk.places import Places
+from coffer.launch.child import Child
+from coffer.launch.door import Caller, Door
+from coffer.launch.program import restarted
 from coffer.launch.screen import Screen
-from coffer.launch.standing import Standing, standing
-from coffer.work.runs import RELOAD, RESTART, RESTART_SECONDS, SETTLE_SECONDS, STATE
+from coffer.work.runs import RELOAD, RESTART, RESTART_SECONDS, STATE
 
 _PIECE = 4096
 _MOST_BEHIND = 2_000_000
@@ -310,7 +311,7 @@ class Attendant:
             self._restarting_until, self.again = 0.0, None
             self._answer(Outcome(REFUSED if late else TYPED, why, seconds=took))
 
-    def _sight(self, now: float, found: Standing, words: str = "") -> Sight:
+    def _sight(self, now: float, found: ClientStatus, words: str = "") -> Sight:
         if self._behind_bytes <= _SOON:
             while self.follow():
                 pass
@@ -323,10 +324,10 @@ class Attendant:
             now, look, self._key_at, self._drawn_at, bool(self._held), found.why, vim, rewound=not shown
         )
 
-    def _standing(self) -> Standing:
+    def _standing(self) -> ClientStatus:
         if self.child is None or not self.follows:
-            return Standing("", "", "")
-        return standing(self.run.places, self.child.pid, self.child.monitor, self.run.folder)
+            return ClientStatus("", "", "")
+        return client_status(self.run.places, self.child.pid, self.child.monitor, self.run.folder)
 
 
 def _line(session: str) -> str:

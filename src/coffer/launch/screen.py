@@ -18,7 +18,7 @@ from pyte import modes
 from pyte.screens import Char, Cursor, Margins
 from pyte.screens import Screen as Cells
 
-from coffer.launch.look import Look
+from coffer.core.look import Look
 
 LARGEST = 500
 """Columns and rows that are kept at most; a larger terminal is not read (it would cost a frame too much)."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from coffer.core.settings import Guard
+from coffer.core.typed_reload import SETTLE_SECONDS
 from coffer.store.home import Home
 from coffer.work import runs
 from coffer.work.guard_errors import LauncherSilent
@@ -66,7 +67,7 @@ class Launcher:
     run: str
     session: str
     model: str = ""
-    settle: float = runs.SETTLE_SECONDS
+    settle: float = SETTLE_SECONDS
     words: str = ""
 
     @property

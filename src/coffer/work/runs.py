@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from coffer.core.loads import loads
+from coffer.core.typed_reload import SETTLE_SECONDS
 from coffer.errors import SessionAmbiguous
 from coffer.store.home import Home
 from coffer.work.guard_errors import LauncherSilent, NotLaunched
@@ -23,8 +24,6 @@ RUN = "COFFER_RUN"
 """Environment variable that names the run in which a process lives."""
 RELOAD, RESTART, STATE = "reload", "restart", "state"
 """What a launcher can be asked to do."""
-SETTLE_SECONDS = 2.0
-"""How long no key may have come before anything is typed."""
 RESTART_SECONDS = 20.0
 LONGEST_LINE = 65_536
 CWD = threading.Lock()

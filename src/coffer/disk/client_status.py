@@ -16,7 +16,7 @@ _LARGEST_SETTINGS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ClientStatus:
     """session: the id that the registry names for our agent, "" for none. why: what is in the way, "" for nothing."""
 
     session: str
@@ -25,7 +25,7 @@ class Standing:
     is_vim: bool = False
 
 
-def standing(places: Places, agent: int, leader: int, folder: Path) -> Standing:
+def client_status(places: Places, agent: int, leader: int, folder: Path) -> ClientStatus:
     """How our agent stands. agent: its pid. leader: of its terminal's session, so that a wrapper's child counts."""
     everyone = holders(places)
     ours = [holder for found in everyone.values() for holder in found if _is_ours(holder, agent, leader)]
@@ -34,7 +34,7 @@ def standing(places: Places, agent: int, leader: int, folder: Path) -> Standing:
         why = (
             "Claude Code's registry does not name this session" if not exact else "several clients run in it"
         )
-        return Standing("", "", why)
+        return ClientStatus("", "", why)
     mine = exact[0]
     why = ""
     for holder in everyone[mine.session]:
@@ -43,7 +43,7 @@ def standing(places: Places, agent: int, leader: int, folder: Path) -> Standing:
             why = (
                 f"Claude Code is {doing}" if holder.pid == mine.pid else "another client has the session open"
             )
-    return Standing(mine.session, mine.status, why, _is_vim(places, folder))
+    return ClientStatus(mine.session, mine.status, why, _is_vim(places, folder))
 
 
 def _is_ours(holder: Holder, agent: int, leader: int) -> bool:

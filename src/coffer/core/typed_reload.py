@@ -1,9 +1,10 @@
 """`/resume <own id>`, typed at an idle prompt: one step at a time, each read back before the next.
 
-A machine without clock, terminal or file: the launcher gives it what it sees, and it says what to write. Between
-its first byte and the end the person's keys are held back, so nothing of theirs can get into our line, nor Enter
-of ours behind a line of theirs. Before Enter the first key of theirs ends it: what was typed is deleted, then they have
-the line. It deletes only what it can read on the screen as its own.
+A machine without clock, terminal or file: whoever has the terminal (the launcher, `work.tmux`) gives it what it
+sees, and it says what to write. Between its first byte and the end the launcher holds the person's keys back, so
+nothing of theirs can get into our line, nor Enter of ours behind a line of theirs. Before Enter the first key of
+theirs ends it: what was typed is deleted, then they have the line. It deletes only what it can read on the screen as
+its own.
 
 It types one character first, for two reasons. An input line in vim's NORMAL mode looks empty: there "/" opens a
 search, which shows, and is closed again. And "/" opens the menu of commands, which the client works out later than it
@@ -15,10 +16,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coffer.launch.look import Look
-from coffer.launch.prompt_row import EMPTY, INDENT, SEARCH, VIM, holds_exactly, read_prompt
-from coffer.work.runs import SETTLE_SECONDS
+from coffer.core.input_line import EMPTY, INDENT, SEARCH, VIM, holds_exactly, read_prompt
+from coffer.core.look import Look
 
+SETTLE_SECONDS = 2.0
+"""How long no key may have come before anything is typed."""
 _ECHO_SECONDS = 3.0
 """For the client to show what was typed."""
 _QUIET_SECONDS = 0.08
@@ -39,7 +41,7 @@ TYPED, DRY, REFUSED, GAVE_UP = "typed", "dry", "refused", "gave_up"
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What the launcher sees at a moment. Times: seconds of one clock.
+    """What is seen at a moment. Times: seconds of one clock.
 
     key_at, drawn_at: when the last key and the last output came. held: whether keys of the person wait.
     standing: what the client's registry says is in the way, "" for nothing; vim: likewise its settings. rewound:

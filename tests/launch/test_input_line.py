@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coffer.launch.look import Look
-from coffer.launch.prompt_row import EMPTY, SENTENCES, holds_exactly, read_prompt
+from coffer.core.input_line import EMPTY, SENTENCES, holds_exactly, read_prompt
+from coffer.core.look import Look
 from coffer.launch.screen import Screen
 
 FOLDER = Path(__file__).parent / "screens"

@@ -3,7 +3,7 @@
 The box is a row that starts with `❯` between two rules over the whole width, with the cursor in it. All
 else is no input line: a dialog, a menu that took its place, the transcript view, screen-reader mode, a look of
 another version. What can't be told is not safe, and where the answer is "empty" it is only leave to type one
-character and look again (reload.py): vim's NORMAL mode shows exactly what an empty line shows.
+character and look again (typed_reload.py): vim's NORMAL mode shows exactly what an empty line shows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from itertools import takewhile
 
-from coffer.launch.look import Look
+from coffer.core.look import Look
 
 MARK = "❯"
 INDENT = 2
