@@ -1,0 +1,305 @@
+"""The index of the vault: `<home>/index.db`, made from the files of knowledge and journal, and never the truth.
+
+Whoever asks brings it up to date first: each file is known by its inode, its size and when it was written, so a hand
+edit shows at once. One process at a time writes; others go on reading what is there. An index that is missing,
+broken or of another version is made anew beside the old one; where nothing may be written, it is made in memory.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from coffer.core.entry import Lane, entries_of
+from coffer.store.home import Home
+from coffer.store.index_tables import TABLES, VERSION, add, take_out
+from coffer.store.vault import dated, read, vault
+
+LANES: tuple[Lane, ...] = ("knowledge", "journal")
+"""Rules are delivered and a handoff is asked for: neither is recalled."""
+GLOBAL = "global"
+_BATCH = 50
+"""Files of a transaction, for which readers wait when it ends."""
+_BUSY = 5.0
+
+Progress = Callable[[int, int], None]
+"""Called with (files done, files in all)."""
+
+
+class IndexBusy(Exception):
+    """Another process is making the index."""
+
+
+class TooMuch(Exception):
+    """More files changed than the caller wants to read by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file of the vault as it stands there."""
+
+    path: str
+    folder: str
+    lane: Lane
+    inode: int
+    modified: int
+    size: int
+
+    @property
+    def mark(self) -> tuple[int, int, int]:
+        """Changes when the file does."""
+        return self.inode, self.modified, self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What bringing the index up to date took. new: it was made from nothing."""
+
+    files: int
+    entries: int
+    new: bool
+
+
+def path(home: Home) -> Path:
+    """Where it lies."""
+    return home.root / "index.db"
+
+
+def scan(home: Home) -> list[Seen]:
+    """The files that are indexed, the oldest days first. No link is followed."""
+    root = vault(home)
+    folders = [
+        (GLOBAL, root / GLOBAL),
+        *((name, root / "projects" / name) for name in _folders(root / "projects")),
+    ]
+    found = [
+        seen for name, folder in folders for lane in LANES for seen in _files(root, name, folder / lane, lane)
+    ]
+    return sorted(found, key=lambda seen: seen.path.rpartition("/")[2])
+
+
+def _folders(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as found:
+            return [item.name for item in found if item.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _files(root: Path, name: str, folder: Path, lane: Lane) -> list[Seen]:
+    start = len(str(root)) + 1
+    seen = []
+    with suppress(OSError), os.scandir(folder) as found:  # most projects have not every lane
+        for item in found:
+            if item.name.endswith(".md") and item.name[0] != "." and item.is_file(follow_symlinks=False):
+                at = item.stat(follow_symlinks=False)
+                seen.append(Seen(item.path[start:], name, lane, at.st_ino, at.st_mtime_ns, at.st_size))
+    return seen
+
+
+def rebuild(home: Home, progress: Progress | None = None) -> Done:
+    """Make the index anew from the files, whatever is there. Raises IndexBusy, OSError, sqlite3.Error."""
+    with _alone(home, 60.0):
+        return _made(home, scan(home), progress)
+
+
+def current(
+    home: Home, most: int | None = None, wait: float = _BUSY, progress: Progress | None = None
+) -> sqlite3.Connection:
+    """The index, up to date, to read from. A vault without entries gets none, and nothing is made.
+
+    most: files to read before; more: TooMuch. wait: seconds for another process that makes the index; it is IndexBusy
+    where there is none to read from yet. Raises sqlite3.Error for one that is broken inside.
+    """
+    seen = scan(home)
+    if not seen and not path(home).exists():
+        return _in_memory([], home, progress)
+    try:
+        changed = _behind(home, seen)
+    except sqlite3.Error:
+        changed = None  # it is missing, broken or of another version
+    if changed == 0:
+        return _open(home)
+    if most is not None and (len(seen) if changed is None else changed) > most:
+        raise TooMuch
+    try:
+        with _alone(home, wait):
+            _update(home, seen, progress)
+        return _open(home)
+    except IndexBusy:
+        if changed is None:
+            raise
+        return _open(home)  # as it is: whoever is at work brings it up to date
+    except (OSError, sqlite3.Error):
+        return _in_memory(seen, home, progress)
+
+
+def _update(home: Home, seen: list[Seen], progress: Progress | None) -> None:
+    """Bring the file up to date, or make it anew. The lock must be held."""
+    try:
+        connection = _open(home, write=True)
+    except sqlite3.Error:
+        _made(home, seen, progress)
+        return
+    try:
+        _take_in(connection, seen, home, progress)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):  # a full disk, a lock: the file itself is good
+            raise
+        _made(home, seen, progress)
+    finally:
+        connection.close()
+
+
+def _made(home: Home, seen: list[Seen], progress: Progress | None) -> Done:
+    """A new index in the place of the old one. The lock must be held: the old one's journal goes with it."""
+    home.make(home.root)
+    new = home.root / f".index.db.{os.getpid()}"
+    for old in home.root.glob(".index.db.*"):
+        old.unlink(missing_ok=True)  # of one that was killed
+    try:
+        descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        os.close(descriptor)
+        connection = sqlite3.connect(new, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode = OFF")  # nobody sees it before it is whole
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.executescript(TABLES)
+            done = _take_in(connection, seen, home, progress)
+            connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+            connection.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            connection.close()
+        path(home).with_name("index.db-journal").unlink(missing_ok=True)  # would be played into the new one
+        new.replace(path(home))
+    finally:
+        new.unlink(missing_ok=True)
+    return Done(done.files, done.entries, new=True)
+
+
+def in_memory(home: Home, progress: Progress | None = None) -> sqlite3.Connection:
+    """An index for one question, from the files alone."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.executescript(TABLES)
+    _take_in(connection, scan(home), home, progress)
+    return connection
+
+
+def _in_memory(seen: list[Seen], home: Home, progress: Progress | None) -> sqlite3.Connection:
+    """An index for one question, from the one that is there as far as that is good."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        with closing(_open(home)) as there:
+            there.backup(connection)
+    except sqlite3.Error:
+        connection.close()
+        return in_memory(home, progress)
+    _take_in(connection, seen, home, progress)
+    return connection
+
+
+def _open(home: Home, *, write: bool = False) -> sqlite3.Connection:
+    """The file, if it is an index of this version. Raises sqlite3.Error."""
+    mode = "rw" if write else "ro"
+    connection = sqlite3.connect(
+        f"{path(home).absolute().as_uri()}?mode={mode}", timeout=_BUSY, uri=True, isolation_level=None
+    )
+    try:
+        _require_version(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA mmap_size = 268435456")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _require_version(connection: sqlite3.Connection) -> None:
+    if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+        raise sqlite3.DatabaseError("of another version")
+
+
+def _behind(home: Home, seen: list[Seen]) -> int:
+    """How many files are not as the index has them. Raises sqlite3.Error where it can't be read."""
+    connection = _open(home)
+    try:
+        known = _known(connection)
+    finally:
+        connection.close()
+    gone = len(known.keys() - {one.path for one in seen})
+    return gone + sum(one.path not in known or known[one.path][1] != one.mark for one in seen)
+
+
+def _known(connection: sqlite3.Connection) -> dict[str, tuple[int, tuple[int, int, int]]]:
+    rows = connection.execute("SELECT path, id, inode, modified, size FROM files")
+    return {name: (file, (inode, modified, size)) for name, file, inode, modified, size in rows}
+
+
+def _take_in(connection: sqlite3.Connection, seen: list[Seen], home: Home, progress: Progress | None) -> Done:
+    """Read what changed, and forget what is gone."""
+    known = _known(connection)
+    here = {one.path for one in seen}
+    changed = [one for one in seen if one.path not in known or known[one.path][1] != one.mark]
+    gone = [file for name, (file, _) in known.items() if name not in here]
+    count = 0
+    for at in range(0, max(len(changed), 1), _BATCH):
+        with _transaction(connection):
+            for file in gone if at == 0 else ():
+                take_out(connection, file)
+                connection.execute("DELETE FROM files WHERE id = ?", (file,))
+            for one in changed[at : at + _BATCH]:
+                count += _take(connection, one, known.get(one.path), home)
+        if progress is not None:
+            progress(min(at + _BATCH, len(changed)), len(changed))
+    return Done(len(changed), count, new=False)
+
+
+def _take(
+    connection: sqlite3.Connection, seen: Seen, known: tuple[int, tuple[int, int, int]] | None, home: Home
+) -> int:
+    if known is not None:
+        take_out(connection, known[0])
+        connection.execute("DELETE FROM files WHERE id = ?", (known[0],))
+    row = connection.execute(
+        "INSERT INTO files (path, folder, lane, inode, modified, size) VALUES (?,?,?,?,?,?)",
+        (seen.path, seen.folder, seen.lane, *seen.mark),
+    )
+    place = vault(home) / seen.path
+    text = read(place)
+    if text is None:
+        return 0
+    assert row.lastrowid is not None
+    return add(connection, row.lastrowid, seen.folder, entries_of(text, seen.lane, dated(place)))
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def _alone(home: Home, wait: float) -> Iterator[None]:
+    """Be the one process that writes the index. Raises IndexBusy; OSError where nothing may be written."""
+    home.make(home.locks)
+    lock = FileLock(home.locks / "index.lock", mode=0o600)
+    try:
+        lock.acquire(timeout=wait)
+    except Timeout as error:
+        raise IndexBusy from error
+    try:
+        yield
+    finally:
+        lock.release()

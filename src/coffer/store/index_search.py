@@ -1,0 +1,151 @@
+"""Questions to the index."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coffer.core.search import BROAD, Term, match_of
+from coffer.store.index_tables import same_key
+
+_WEIGHTS = "3.0, 1.0, 0.5"
+"""Of title, text and parts of identifiers."""
+_COLUMNS = ", ".join(
+    [
+        *(
+            f"entries.{name}"
+            for name in (
+                "name",
+                "folder",
+                "lane",
+                "source",
+                "agent",
+                "session",
+                "time",
+                "branch",
+                "title",
+                "text",
+            )
+        ),
+        "files.path",
+    ]
+)
+_LOOKED_AT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entry that was found. folder: global or a project's id. path: below the vault. score: the more the better."""
+
+    id: str
+    folder: str
+    lane: str
+    source: str
+    agent: str
+    session: str
+    time: str
+    branch: str
+    title: str
+    text: str
+    path: str
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which entries count; None and "" are all. since, until: beginnings of ISO times, both inclusive."""
+
+    folders: tuple[str, ...] | None = None
+    lane: str = ""
+    agent: str = ""
+    source: str = ""
+    session: str = ""
+    since: str = ""
+    until: str = ""
+
+    def terms(self) -> tuple[str, list[str]]:
+        """As SQL, which begins with AND, and its values."""
+        sql, values = "", []
+        if self.folders is not None:
+            sql += f" AND entries.folder IN ({','.join('?' * len(self.folders))})"
+            values += self.folders
+        for column, value in (("lane", self.lane), ("agent", self.agent), ("source", self.source)):
+            if value:
+                sql += f" AND entries.{column} = ?"
+                values.append(value)
+        if self.session:
+            sql += " AND substr(session, 1, ?) = ?"
+            values += [str(len(self.session)), self.session]
+        if self.since:
+            sql += " AND time >= ?"
+            values.append(self.since)
+        if self.until:
+            sql += " AND substr(time, 1, length(?)) <= ?"
+            values += [self.until, self.until]
+        return sql, values
+
+
+def search(connection: sqlite3.Connection, terms: Sequence[Term], filters: Filters) -> list[Hit]:
+    """Entries that answer, the best first by their words alone; at most some dozens."""
+    match = match_of([(term, _count(connection, term)) for term in terms])
+    found = _matching(connection, match, filters)
+    if not found and " AND " in match and not any(term.required for term in terms):
+        found = _matching(connection, " OR ".join(term.match for term in terms), filters)
+    return found
+
+
+def _count(connection: sqlite3.Connection, term: Term) -> int:
+    asked = "SELECT count(*) FROM words WHERE words MATCH ?"
+    return int(connection.execute(asked, (term.match,)).fetchone()[0])
+
+
+def _matching(connection: sqlite3.Connection, match: str, filters: Filters) -> list[Hit]:
+    """The newest entries that match, as many as can be ranked in time, the best first."""
+    if not match:
+        return []
+    where, values = filters.terms()
+    asked = (
+        f"SELECT words.rowid AS row, bm25(words, {_WEIGHTS}) AS rank FROM words "  # noqa: S608  (constants)
+        f"JOIN entries ON entries.id = words.rowid WHERE words MATCH ?{where} ORDER BY words.rowid DESC LIMIT {BROAD}"
+    )
+    rows = connection.execute(
+        f"SELECT {_COLUMNS}, -rank FROM ({asked}) JOIN entries ON entries.id = row "  # noqa: S608
+        f"JOIN files ON files.id = entries.file ORDER BY rank LIMIT {_LOOKED_AT}",
+        [match, *values],
+    )
+    return [Hit(*row) for row in rows]
+
+
+def named(connection: sqlite3.Connection, name: str, filters: Filters) -> list[Hit]:
+    """Entries of an id."""
+    return _selected(connection, "entries.name = ?", [name], filters, 20, 0)
+
+
+def saying(connection: sqlite3.Connection, text: str, filters: Filters) -> list[Hit]:
+    """Entries whose text says the same, but for case, width and white space."""
+    return _selected(connection, "entries.same = ?", [same_key(text)], filters, 20, 0)
+
+
+def newest(connection: sqlite3.Connection, filters: Filters, most: int, skip: int = 0) -> list[Hit]:
+    """The newest entries, without a question."""
+    return _selected(connection, "1", [], filters, most, skip)
+
+
+def counted(connection: sqlite3.Connection, filters: Filters) -> int:
+    """How many entries there are."""
+    where, values = filters.terms()
+    asked = f"SELECT count(*) FROM entries WHERE 1{where}"  # noqa: S608  (constants)
+    return int(connection.execute(asked, values).fetchone()[0])
+
+
+def _selected(  # noqa: PLR0913  (a query's parts)
+    connection: sqlite3.Connection, what: str, said: list[str], filters: Filters, most: int, skip: int
+) -> list[Hit]:
+    where, values = filters.terms()
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM entries JOIN files ON files.id = entries.file WHERE {what}{where} "  # noqa: S608
+        "ORDER BY time DESC, entries.id DESC LIMIT ? OFFSET ?",
+        [*said, *values, most, skip],
+    )
+    return [Hit(*row) for row in rows]
