@@ -150,8 +150,8 @@ class Learning:
         if not self.home.database.exists():
             return 0
         with database(self.home, write=False) as connection:
-            before, offset, anchor = heard_up_to(connection, str(path))
-        return offset if offset and before == inode and anchor(path, offset) == anchor else 0
+            before, offset, known = heard_up_to(connection, str(path))
+        return offset if offset and before == inode and anchor(path, offset) == known else 0
 
     def _decide(self, heard: list[Turn], learned: Learned) -> None:
         for left in reversed(range(_TRIES)):
