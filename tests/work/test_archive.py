@@ -145,7 +145,6 @@ def link(name: str, kind: bytes = tarfile.SYMTYPE) -> tarfile.TarInfo:
         (GOOD, link("memory/global/knowledge/a.md", tarfile.LNKTYPE)),
         (GOOD, link("memory/global/knowledge/a.md", tarfile.FIFOTYPE)),
     ],
-    ids=str,
 )
 def test_a_hostile_archive_is_refused(
     members: tuple[tuple[str, bytes] | tarfile.TarInfo, ...], other: House, tmp_path: Path
