@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 
+from coffer.core.repair import fixes
 from coffer.store.home import Home
 from coffer.work import runs
+from coffer.work.read import opened
+from coffer.work.reread import reread
 from tests.lab import clients
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome
@@ -23,6 +26,7 @@ from tests.launch.pane import Pane
 
 pytestmark = pytest.mark.lab
 SOURCE = Path(__file__).parents[2] / "src"
+CAPTURED = Path(__file__).parents[1] / "fixtures" / "left_out"
 SETTLE = 0.4
 CTRL_U, ESC, UP = "\x15", "\x1b", "\x1b[A"
 SCRIPTS: dict[str, Any] = {
@@ -81,13 +85,21 @@ class Stage:
         return str(self.ask(pane, {"do": "state"})["session"])
 
     def reload(
-        self, pane: Pane, wait: float = 0.0, meanwhile: Callable[[], None] | None = None
+        self,
+        pane: Pane,
+        wait: float = 0.0,
+        meanwhile: Callable[[], None] | None = None,
+        words: str | None = None,
     ) -> dict[str, Any]:
-        request = {"do": "reload", "session": self.session(pane), "settle": SETTLE, "wait": wait}
+        session = self.session(pane)
+        words = reread(self.home.transcript(session)).words if words is None else words
+        request = {"do": "reload", "session": session, "settle": SETTLE, "wait": wait, "words": words}
         return self.ask(pane, request, meanwhile)
 
-    def edit(self, session: str, before: str, after: str) -> None:
+    def edit(self, session: str, before: str, after: str) -> str:
         """Change a transcript under the client's feet, as a prune does, once all of the turn stands in it.
+
+        The words that end the conversation on the screen: those from before it.
 
         The client writes an answer up to a second after it shows it: written over in that moment it would be lost.
         """
@@ -99,30 +111,14 @@ class Stage:
             if before.encode() in data and path.read_bytes() == data:
                 break
         assert before.encode() in data, "the client never wrote its answer"
-        path.write_bytes(data.replace(before.encode(), after.encode()) + _pointer(data))
+        words = reread(path).words
+        path.write_bytes(data.replace(before.encode(), after.encode()))
+        mend(path)
+        return words
 
     def prompts(self) -> list[str]:
         """What the person's messages of the last request say."""
         return [json.dumps(m["content"]) for m in self.server.messages_requests()[-1].messages]
-
-
-def _pointer(data: bytes) -> bytes:
-    """A pointer to the last record of the chain, where the client's own stands on the prompt only.
-
-    2.1.197 may write a session's first answer before its prompt, and then a pointer that names the prompt: what
-    reads the file again, a plain `/resume` too, leaves the answer out (docs/run.md).
-    """
-    records = [json.loads(line) for line in data.splitlines()]
-    pointers = [one for one in records if one["type"] == "last-prompt"]
-    parents = {one.get("parentUuid") for one in records}
-    ends = [
-        one["uuid"]
-        for one in records
-        if one["type"] in ("assistant", "system") and one["uuid"] not in parents
-    ]
-    if not pointers or not ends or pointers[-1].get("leafUuid") == ends[-1]:
-        return b""
-    return json.dumps(pointers[-1] | {"leafUuid": ends[-1]}).encode() + b"\n"
 
 
 @pytest.fixture
@@ -134,6 +130,14 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
 @pytest.fixture(autouse=True)
 def _installed(claude_binary: Path) -> None:
     """Skipped without the client."""
+
+
+def mend(path: Path) -> None:
+    """What `coffer check --fix` appends: 2.1.197 may write a session's first answer before its prompt."""
+    with opened(path) as found:
+        lines = [fix.new for fix in fixes(found.transcript, found.source.read, {})]
+    with path.open("ab") as file:
+        file.writelines(lines)
 
 
 def line(pane: Pane) -> str:
@@ -153,9 +157,9 @@ def test_an_edited_transcript_is_read_again_in_place(stage: Stage) -> None:
         stage.say(pane, "greet the apple", "Greeted apple")
         before = window(stage)
         session = stage.session(pane)
-        stage.edit(session, "Greeted apple.", "[pruned by Coffer]")
+        words = stage.edit(session, "Greeted apple.", "[pruned by Coffer]")
         begin = time.monotonic()
-        said = stage.reload(pane, wait=5)
+        said = stage.reload(pane, wait=5, words=words)
         print(
             f"from the request to reloaded: {time.monotonic() - begin:.2f} s, from Enter {said['seconds']:.2f} s"
         )
@@ -246,6 +250,12 @@ def test_nothing_is_sent_where_the_line_is_not_free(stage: Stage) -> None:
         pane.type("\r")
         pane.wait(lambda look: any(row.replace("\xa0", " ") == "❯ greet the apple" for row in look.rows))
         refused("greet the apple")
+        pane.type(CTRL_U)  # nothing on disk tells that the turn was taken off; the screen does
+        pane.settle(SETTLE)
+        said = stage.reload(pane)
+        assert (said["kind"], "rewind" in said["why"]) == ("refused", True), said
+        stage.say(pane, "greet the fig", "Greeted fig")
+        assert "apple" not in " ".join(stage.prompts())
 
 
 def test_nothing_is_sent_around_a_turn(stage: Stage) -> None:
@@ -315,8 +325,8 @@ def test_full_screen_mode_reloads_too(stage: Stage) -> None:
     with stage.pane(*stage.home.model_args) as pane:
         pane.wait("❯")
         stage.say(pane, "greet the apple", "Greeted apple")
-        stage.edit(stage.session(pane), "Greeted apple.", "[pruned by Coffer]")
-        said = stage.reload(pane, wait=5)
+        words = stage.edit(stage.session(pane), "Greeted apple.", "[pruned by Coffer]")
+        said = stage.reload(pane, wait=5, words=words)
         assert (said["kind"], said["why"]) == ("typed", "")
         stage.say(pane, "greet the pear", "Greeted pear")
         assert "[pruned by Coffer]" in " ".join(stage.prompts())
@@ -337,6 +347,36 @@ def test_a_restart_keeps_flags_model_and_window(stage: Stage) -> None:
         assert "[pruned by Coffer]" in " ".join(stage.prompts())
         assert window(stage) == before == ("claude-opus-4-8", True)
         assert stage.session(pane) == session
+
+
+def test_a_file_read_wrongly_is_mended(stage: Stage) -> None:
+    """What the client itself leaves out at `/resume`, it shows again once a pointer names it."""
+    answers = {"first-turn": "Greeted apple", "behind-the-pointer": "Greeted plum"}
+    sessions = {}
+    for name, answer in answers.items():
+        data = (
+            (CAPTURED / f"{name}.jsonl").read_bytes().replace(b"/home/dev/work", str(stage.home.cwd).encode())
+        )
+        session = json.loads(data.splitlines()[-1])["sessionId"]
+        stage.home.place(data, session)
+        sessions[session] = answer
+    with stage.pane(*stage.home.model_args) as pane:
+        pane.wait("❯")
+        for session, answer in sessions.items():
+            path = stage.home.transcript(session)
+            before = path.read_bytes()
+            pane.submit(f"/resume {session}")
+            pane.wait("greet the")
+            assert answer not in "\n".join(pane.settle(1.5).rows)
+            pane.submit("/clear")
+            pane.settle(1.5)
+            path.write_bytes(before)
+            mend(path)
+            assert path.read_bytes() != before
+            pane.submit(f"/resume {session}")
+            pane.wait(answer)
+            pane.submit("/clear")
+            pane.settle(1.5)
 
 
 def test_codex_has_its_terminal(tmp_path: Path) -> None:
