@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bench import peer
-from bench.files import STORE, fresh_copy, made, placed
+from bench.files import STORE, Wanted, fresh_copy, made, placed
 from bench.measure import Command, in_turns
 from bench.results import Result, draw, write
 from bench.rows import (
@@ -30,6 +30,7 @@ from bench.rows import (
     PIPE,
     PYTHON,
     ROWS,
+    RULES,
     Row,
 )
 from coffer.mcp import hello
@@ -171,6 +172,22 @@ class Bench:
         seconds: dict[str, float] = json.loads(said.stdout)
         return seconds
 
+    def inside(self) -> dict[str, float]:
+        """The daemon's own numbers, in a home with rules."""
+        house = self.home / "inside"
+        house.mkdir()
+        environment = self.environment | {"HOME": str(house)}
+        for number in range(RULES):
+            rule = f"Do not use the old tool number {number} for anything at all."
+            words = [self.programs[COFFER], "digest", "add", "--hard", "--yes", rule]
+            subprocess.run(words, env=environment, cwd=house, capture_output=True, check=True)
+        script = Path(__file__).with_name("inside.py")
+        files = [str(made(Wanted(200))), str(made(Wanted(20)))]
+        asked = [sys.executable, str(script), *files, str(house)]
+        said = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True)
+        found: dict[str, float] = json.loads(said.stdout)
+        return found
+
 
 def main() -> None:
     with_peer = os.environ.get("PEER") == "1"
@@ -187,8 +204,10 @@ def main() -> None:
         peer.check_quiet(bench.home)
         console.print("measuring: floors")
         floors = bench.floors()
-    draw(results, floors)
-    write(results, floors, (before, os.getloadavg()[0]))
+        console.print("measuring: the daemon")
+        inside = bench.inside()
+    draw(results, floors, inside)
+    write(results, floors, inside, (before, os.getloadavg()[0]))
 
 
 if __name__ == "__main__":

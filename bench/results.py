@@ -14,7 +14,7 @@ from rich.table import Table
 
 from bench.measure import Measured
 from bench.peer import REQUIREMENT
-from bench.rows import PEER, Row
+from bench.rows import INSIDE, PEER, Row
 
 PATH = Path(__file__).with_name("RESULTS.md")
 _WIDTH = 190
@@ -105,8 +105,23 @@ def _numbers(measured: Measured) -> list[str]:
     ]
 
 
-def draw(results: list[Result], floors: dict[str, float]) -> None:
-    """Print both tables."""
+_INSIDE_HEAD = ("what", "measured", "budget", "met")
+
+
+def _inside(numbers: dict[str, float]) -> list[list[str]]:
+    return [
+        [
+            row.name,
+            f"{numbers[row.key]:.3g} {row.unit}",
+            f"≤ {row.most:g} {row.unit}",
+            "yes" if numbers[row.key] <= row.most else "**no**",
+        ]
+        for row in INSIDE
+    ]
+
+
+def draw(results: list[Result], floors: dict[str, float], inside: dict[str, float]) -> None:
+    """Print the tables."""
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
     table = Table(*_HEAD, box=None, title="best (median) of the runs")
     for result in results:
@@ -116,11 +131,19 @@ def draw(results: list[Result], floors: dict[str, float]) -> None:
     for name, seconds in floors.items():
         table.add_row(name, f"{seconds:.3f}")
     console.print(table)
+    table = Table(*_INSIDE_HEAD, box=None)
+    for cells in _inside(inside):
+        table.add_row(*(cell.replace("**", "") for cell in cells))
+    console.print(table)
 
 
-def write(results: list[Result], floors: dict[str, float], busy: tuple[float, float]) -> None:
+def write(
+    results: list[Result], floors: dict[str, float], inside: dict[str, float], busy: tuple[float, float]
+) -> None:
     """Write the results for people; busy: the machine's load average before and after."""
     lines = [*_machine(busy), *_table(_HEAD, [_cells(result) for result in results]), _READING]
+    lines += ["", "## Inside the daemon", "", _DAEMON, ""]
+    lines += _table(_INSIDE_HEAD, _inside(inside))
     lines += [
         "",
         "## Floors, 50 MB",
@@ -174,9 +197,13 @@ by the pipe, which also starts one (a program that ends at once: what a real one
 "Small records" has the average record of real transcripts (2.5 KB, a fifth of the texts not ASCII); the other
 Claude Code files have about 6 KB a record, as the files on which the budgets were set.
 """
+_DAEMON = """The answer to SessionStart with twenty rules, the 99th of a hundred; a look at 1 MB of new records in a
+transcript of 200 MB, with everything that hears of it; and a daemon that watches ten open sessions, after each had a
+turn, over 65 seconds with one look at all transcripts in them (`bench/inside.py`)."""
 _REPEAT = """
 ## Repeat
 
-`make bench` (under a minute), `PEER=1 make bench` (3 minutes; installs the peer into `.bench/peer`).
+`make bench` (3 minutes, of which the daemon rests in one and a half), `PEER=1 make bench`
+(5 minutes; installs the peer into `.bench/peer`).
 Generated files stay in `.bench/` (0.5 GB; delete it at will).
 """

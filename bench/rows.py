@@ -78,3 +78,24 @@ ROWS = (
 
 FLOORS = Wanted(50)
 FLOOR_TIMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """A number of the daemon's own. key: in what `inside.py` prints. most: the budget, in the unit."""
+
+    name: str
+    key: str
+    unit: str
+    most: float
+
+
+INSIDE = (
+    Inside("bundle answer, p99, processor's time", "answer, CPU", "ms", 2.0),
+    Inside("bundle answer, p99, wall clock", "answer, wall", "ms", 2.0),
+    Inside("guard tick: 1 MB appended to 200 MB, processor's time", "guard tick, CPU", "ms", 20.0),
+    Inside("ten open sessions of 20 MB: the daemon's memory", "watched, memory", "MB", 110.0),
+    Inside("ten open sessions of 20 MB: CPU while nothing happens", "watched, idle CPU", "%", 0.2),
+)
+RULES = 20
+"""In the bundle of those."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from coffer.daemon.threads import in_thread
-from coffer.disk.follow import Followed, Growth, follow
+from coffer.disk.follow import Followed, Growth, follow, peek
 from coffer.disk.places import Places
 from coffer.disk.project import digest_file, user_digest
 from coffer.disk.sessions import Found, find_sessions
@@ -33,6 +33,8 @@ from coffer.work.trust import take
 _LOG = logging.getLogger("coffer.daemon")
 MOST_ROOTS = 300
 """Projects whose bundles lie ready for hooks without a daemon."""
+LARGEST_MET = 8 << 20
+"""Bytes of a transcript that was never looked at, up to which it is read through to tell whether it is worth a job."""
 _Result = TypeVar("_Result")
 
 
@@ -70,8 +72,11 @@ class Chores:
         return self._outbox.flush()
 
     def grown(self, agent: str, path: Path, before: Followed | None) -> tuple[Followed | None, Growth]:
-        """What is new in a transcript."""
+        """What is new in a transcript. A large one that is met is not read through: it may hold a person's words."""
         try:
+            now = peek(path) if before is None else None
+            if now is not None and now.size > LARGEST_MET:
+                return now, Growth(exists=True, grew=True, person=True)
             return follow(agent, path, before)
         except OSError as error:
             _LOG.warning("%s can't be followed: %s", path, error.strerror)

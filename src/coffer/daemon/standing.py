@@ -104,7 +104,7 @@ class _State:
 
 
 @dataclass(frozen=True, slots=True)
-class _Due:
+class Due:
     """A session to be looked at."""
 
     agent: str
@@ -118,9 +118,9 @@ class Standings:
     def __init__(self, given: Given) -> None:
         self._given = given
         self._states: dict[Path, _State] = {}  # this and the next: in the thread of the chores alone
-        self._seen: dict[Path, _Due] = {}
+        self._seen: dict[Path, Due] = {}
         self._known: dict[Path, Standing] = {}
-        self._due: dict[Path, _Due] = {}
+        self._due: dict[Path, Due] = {}
         self._open: tuple[Found, ...] = ()
         self._woken = asyncio.Event()
         self._told: list[Callable[[Standing], None]] = []
@@ -144,16 +144,16 @@ class Standings:
     def heard(self, asked: Asked, event: str) -> None:
         """The client says where a turn is."""
         if asked.transcript is not None and not asked.child and event in _EVENTS:
-            due = _Due(asked.agent, asked.transcript, asked.environment)
+            due = Due(asked.agent, asked.transcript, asked.environment)
             asyncio.get_running_loop().call_later(KEPT_SECONDS, self._look, due)
 
     def grew(self, session: Session, growth: Growth) -> None:  # noqa: ARG002  (as all parts hear it)
         """There is something to read."""
-        self._look(_Due(session.agent, session.path, session.environment))
+        self._look(Due(session.agent, session.path, session.environment))
 
     def ended(self, session: Session, reason: str) -> None:  # noqa: ARG002
         """Nobody holds it in a moment."""
-        due = _Due(session.agent, session.path, session.environment)
+        due = Due(session.agent, session.path, session.environment)
         asyncio.get_running_loop().call_later(KEPT_SECONDS, self._look, due)
 
     def swept(self, found: Sequence[Found]) -> None:
@@ -175,7 +175,7 @@ class Standings:
                 for standing in await self._given.chores.run(self._looked, list(due.values())):
                     self._keep(standing)
 
-    def _look(self, due: _Due) -> None:
+    def _look(self, due: Due) -> None:
         if due.agent in AGENTS:
             self._due[due.path] = due
             self._woken.set()
@@ -190,7 +190,7 @@ class Standings:
 
     # --- in the thread of the chores
 
-    def _held(self, found: Sequence[Found], sessions: Sequence[Session]) -> dict[Path, _Due]:
+    def _held(self, found: Sequence[Found], sessions: Sequence[Session]) -> dict[Path, Due]:
         """Those that a client has open, and those that were looked at before."""
         environments = {one.places: one.environment for one in sessions}
         environments.setdefault(Places.of(self._given.environment), self._given.environment)
@@ -200,10 +200,10 @@ class Standings:
             for one in found:
                 path = Path(os.path.realpath(one.path.parent)) / one.path.name
                 if path not in due and held.of(one.agent, one.id):
-                    due[path] = _Due(one.agent, path, environment)
+                    due[path] = Due(one.agent, path, environment)
         return due
 
-    def _looked(self, due: Iterable[_Due]) -> list[Standing]:
+    def _looked(self, due: Iterable[Due]) -> list[Standing]:
         tiers: tuple[Tier, ...] = TIERS
         with suppress(SettingsBroken):  # the defaults stay; every command tells what is wrong
             tiers = load(self._given.home).guard.tiers
@@ -217,7 +217,7 @@ class Standings:
             found.append(self._stands(one, state, held.setdefault(places, Holders(places)), tiers))
         return found
 
-    def _read(self, due: _Due) -> _State | None:
+    def _read(self, due: Due) -> _State | None:
         """Read what is new; None where there is no such file."""
         state = self._states.pop(due.path, None) or _State(Tally(due.agent))
         with opened_unlinked(due.path) as descriptor:
@@ -245,7 +245,7 @@ class Standings:
             _hear(state.tally, line, offset)
         state.followed = stand(descriptor, lines.end, size)
 
-    def _stands(self, due: _Due, state: _State, held: Holders, tiers: tuple[Tier, ...]) -> Standing:
+    def _stands(self, due: Due, state: _State, held: Holders, tiers: tuple[Tier, ...]) -> Standing:
         tally, path = state.tally, due.path
         session = path.stem if due.agent == CLAUDE.name else path.stem[-36:]
         reported = report_of(session, due.environment) if due.agent == CLAUDE.name else None
