@@ -17,7 +17,7 @@ from coffer.disk.put import put
 from coffer.disk.replace import refusals
 from coffer.errors import FileMoved, PrunedContentMissing, ReceiptNotFound
 from coffer.store import vault
-from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save
+from coffer.store.db import DONE, UNDONE, Receipt, begun, database, receipts, save
 from coffer.store.db import receipt as kept_receipt
 from coffer.store.home import Home
 from coffer.work.handoff_errors import HandoffChangedSince, HandoffRefused, NoHandoff
@@ -29,6 +29,8 @@ MOST_KEPT = 30
 """Replaced handoffs of a branch that are kept."""
 _TRIES = 5
 _LARGEST_FILE = 8 << 20
+LATE = "then"
+"""What stands for the fingerprint of a file whose content at that time nobody noted."""
 UNBORN = "none"
 """What stands for a commit on a branch that has none yet."""
 
@@ -40,6 +42,20 @@ class By:
     source: Literal["person", "agent", "distil"]
     agent: str = ""
     session: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Then:
+    """The moment that a text speaks of, where that is not the present one.
+
+    late: the files on disk are no longer what they were then. again: it replaces an earlier state of the same draft,
+    which need not be kept.
+    """
+
+    time: datetime
+    commit: str = ""
+    late: bool = False
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +81,16 @@ def set_handoff(place: Place, handoff: Handoff, by: By, now: datetime, branch: s
 
 
 def put_text(  # noqa: PLR0913  (where, what, who, when)
-    place: Place, text: str, by: By, now: datetime, branch: str, *, commit: str | None = None
+    place: Place, text: str, by: By, now: datetime, branch: str, then: Then | None = None
 ) -> Written:
-    """The same of a text as a person wrote it. commit: which one it speaks of, None for the present one."""
+    """The same of a text as it is. then: what it speaks of, None for the present moment."""
     if not text.strip():
         raise HandoffRefused("it is empty")
     if wrong := over(text):
         raise HandoffRefused(wrong)
     register(place.home, place.root)
-    entry = _entry(place, text, by, now, branch, _commit(place, branch) if commit is None else commit)
-    return _replaced(place, branch, entry, now)
+    entry = _entry(place, text, by, branch, then or Then(now, _commit(place, branch)))
+    return _replaced(place, branch, entry, now, again=then is not None and then.again)
 
 
 def current(place: Place, branch: str) -> Entry | None:
@@ -153,14 +169,14 @@ def _before(receipt: Receipt, path: Path) -> str | None:
     return text
 
 
-def _entry(  # noqa: PLR0913  (the fields of a front matter)
-    place: Place, text: str, by: By, now: datetime, branch: str, commit: str
-) -> Entry:
-    time = now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    seen = {path: fingerprint(place.top, path) for path in map(path_in, parsed(text).files)}
+def _entry(place: Place, text: str, by: By, branch: str, then: Then) -> Entry:
+    time = then.time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    seen = {
+        path: LATE if then.late else fingerprint(place.top, path) for path in map(path_in, parsed(text).files)
+    }
     # white space is folded in a front matter, and names of files may hold it
     told = json.dumps(seen, separators=(",", ":")).replace(" ", "\\u0020") if seen else ""
-    more = (("commit", commit), ("folder", str(place.top)), ("seen", told))
+    more = (("commit", then.commit), ("folder", str(place.top)), ("seen", told))
     entry = made(
         "handoff",
         text,
@@ -176,36 +192,47 @@ def _entry(  # noqa: PLR0913  (the fields of a front matter)
     return replace(safe, more=(*safe.more, ("text", _digest(safe.text))))
 
 
-def _replaced(place: Place, branch: str, entry: Entry | None, now: datetime) -> Written:
+def _replaced(
+    place: Place, branch: str, entry: Entry | None, now: datetime, *, again: bool = False
+) -> Written:
     path = place.file(branch)
     after = rendered(entry) if entry is not None else None
     for last in reversed(range(_TRIES)):
         before = vault.read(path)
         old = current(place, branch) if before is not None else None
-        by = entry or old
-        receipt = begun(KIND, by.agent if by else "", by.session if by else "", path, now)
-        receipt.data = {
-            "verb": "set" if entry is not None else "drop",
-            "branch": branch,
-            "project": place.identity.id,
-            "after": _digest(after or ""),
-            "history": _shelve(place, branch, before, old),
-        }
+        receipt = (_of(place.home, path, before) if again else None) or _begun(place, branch, entry, old, now)
+        if "history" not in receipt.data:
+            receipt.data["history"] = _shelve(place, branch, before, old)
+        receipt.data["after"] = _digest(after or "")
         try:
             vault.rewrite(place.home, path, before, after)
         except FileMoved:
             if not last:
                 raise
             continue
-        break
-    receipt.status = DONE
-    with database(place.home) as connection:
-        save(connection, receipt)
-    return Written(receipt, entry or old or _nothing(), old, _let_go(place, branch))
+        receipt.status = DONE
+        with database(place.home) as connection:
+            save(connection, receipt)
+        return Written(receipt, entry or old or Entry("handoff", ""), old, _let_go(place, branch))
+    raise AssertionError("the last try returns or raises")
 
 
-def _nothing() -> Entry:
-    return Entry("handoff", "")
+def _begun(place: Place, branch: str, entry: Entry | None, old: Entry | None, now: datetime) -> Receipt:
+    by = entry or old
+    made = begun(KIND, by.agent if by else "", by.session if by else "", place.file(branch), now)
+    made.data = {
+        "verb": "set" if entry is not None else "drop",
+        "branch": branch,
+        "project": place.identity.id,
+    }
+    return made
+
+
+def _of(home: Home, path: Path, text: str | None) -> Receipt | None:
+    """The receipt of what a file holds: a draft that is made anew is one write with the one before."""
+    with database(home) as connection:
+        found = receipts(connection, str(path), DONE)
+    return next((one for one in found if one.kind == KIND and one.data["after"] == _digest(text or "")), None)
 
 
 def _shelve(place: Place, branch: str, text: str | None, old: Entry | None) -> str:

@@ -24,7 +24,7 @@ from coffer.core.since import (
 )
 from coffer.disk.checkout import renamed_from
 from coffer.store import vault
-from coffer.work.handoff import UNBORN, branches, current, edited, fingerprint, inside
+from coffer.work.handoff import LATE, UNBORN, branches, current, edited, fingerprint, inside
 from coffer.work.handoff_place import Place
 
 _HASH = re.compile(r"[0-9a-f]{7,64}")
@@ -147,6 +147,8 @@ def _file_state(top: Path, path: str, before: object, then: float | None) -> Fil
         if now == "-":
             return "missing"
         return "changed" if then is not None and _written(top, path) > then else "same"
+    if before == LATE:
+        return "gone" if now == "-" else "changed" if then and _written(top, path) > then else "same"
     if now == before:
         return "missing" if now == "-" else "same"
     if now == "-":
