@@ -167,6 +167,11 @@ def _number(*texts: str) -> str:
     return number
 
 
+def fenced(text: str) -> str:
+    """A text between fences whose number it does not hold: whatever it says, it can't end them."""
+    return _fenced(text, _number(text))
+
+
 _FENCE_LIKE = re.compile(r"<<<(?=\s*(?:begin|end)\b)", re.IGNORECASE)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 
 from coffer.core.journal import Journal
 from coffer.core.journal_work import Command, File
@@ -15,11 +15,20 @@ MOST_FILES, MOST_COMMANDS, MOST_COMMITS = 14, 8, 12
 _AGENTS = {"claude": "Claude Code", "codex": "Codex"}
 
 
-def text_of(journal: Journal, note: str = "") -> str:
+Local = Callable[[datetime], datetime]
+"""Turns a moment into the person's time."""
+
+
+def as_utc(moment: datetime) -> datetime:
+    """The same moment in UTC."""
+    return moment.astimezone(UTC)
+
+
+def text_of(journal: Journal, local: Local = as_utc, note: str = "") -> str:
     """The entry's text. note: a sentence about how it was made, at its end."""
     sections = [
         f"# {title(journal)}",
-        header(journal),
+        header(journal, local),
         _goal(journal),
         _list("Decisions", journal.decisions),
         _list("Done", journal.done),
@@ -53,10 +62,10 @@ def title(journal: Journal) -> str:
     return (head or said[:LONGEST_TITLE]).rstrip(" ,;:–-(") + "…"
 
 
-def header(journal: Journal) -> str:
+def header(journal: Journal, local: Local) -> str:
     """Which agent, when and how long, where, how much."""
     story = journal.story
-    said = [_AGENTS.get(story.agent, story.agent), when(story.started, story.ended)]
+    said = [_AGENTS.get(story.agent, story.agent), when(story.started, story.ended, local)]
     if story.branch and story.branch != "HEAD":
         said.append(f"branch `{story.branch}`")
     prompts = "1 prompt" if journal.asked == 1 else f"{journal.asked} prompts"
@@ -67,10 +76,10 @@ def header(journal: Journal) -> str:
     return " · ".join(filter(None, said))
 
 
-def when(started: str, ended: str) -> str:
-    """From when to when, in UTC, and how long that is; "" where neither is a time."""
+def when(started: str, ended: str, local: Local) -> str:
+    """From when to when and how long that is; "" where one is no time."""
     try:
-        begin, end = datetime.fromisoformat(started), datetime.fromisoformat(ended)
+        begin, end = local(datetime.fromisoformat(started)), local(datetime.fromisoformat(ended))
     except ValueError:
         return ""
     minutes = int((end - begin).total_seconds() // 60)
@@ -79,9 +88,11 @@ def when(started: str, ended: str) -> str:
         if minutes >= 1440
         else f"{minutes // 60} h {minutes % 60} min".removeprefix("0 h ")
     )
+    offset = f"{end:%z}"
+    zone = "UTC" if offset == "+0000" else f"UTC{offset[:3]}:{offset[3:5]}"
     if begin.date() == end.date():
-        return f"{begin:%H:%M}–{end:%H:%M} UTC ({lasted})"
-    return f"{begin:%Y-%m-%d %H:%M} to {end:%m-%d %H:%M} UTC ({lasted})"
+        return f"{begin:%H:%M}–{end:%H:%M} {zone} ({lasted})"
+    return f"{begin:%Y-%m-%d %H:%M} to {end:%m-%d %H:%M} {zone} ({lasted})"
 
 
 def _thousands(tokens: int) -> str:

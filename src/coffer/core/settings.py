@@ -69,6 +69,14 @@ class Learn:
     ask: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """auto: whether the daemon writes down closed sessions by itself. model: whether a configured model words them."""
+
+    auto: bool = True
+    model: bool = False
+
+
 Write = Literal["never", "idle"]
 """When the guard may write by itself where it can't reload: never, or at an idle safe point."""
 
@@ -109,6 +117,7 @@ class Settings:
     learn: Learn = field(default_factory=Learn)
     http: Http = field(default_factory=Http)
     guard: Guard = field(default_factory=Guard)
+    journal: Journal = field(default_factory=Journal)
     native_memory: Mapping[str, bool] = field(default_factory=dict)
     projects: Mapping[str, Guard] = field(default_factory=dict)
 
@@ -248,7 +257,7 @@ def _native_memory(table: Table) -> dict[str, bool]:
     return found
 
 
-# --- the tables `learn` and `http`
+# --- the tables `learn`, `http` and `journal`
 
 
 def _switches(table: Table, **defaults: bool) -> dict[str, bool]:

@@ -72,11 +72,29 @@ def keep_state(job: dict[str, Any]) -> dict[str, Any]:
     return {"saved": saved.checkpoint is not None, "trouble": saved.trouble}
 
 
+def distil(job: dict[str, Any]) -> dict[str, Any]:
+    """Write some closed sessions into the journal."""
+    from coffer.work.distil import FAILED, Distiller  # noqa: PLC0415  (learning, which people wait for, needs none of it)
+
+    environment: dict[str, str] = job["environment"]
+    home = Home.of(environment)
+    found = Distiller(home, environment, load(home)).run([_found(said) for said in job["sessions"]])
+    outcomes: dict[str, int] = {}
+    for one in found:
+        outcomes[one.outcome] = outcomes.get(one.outcome, 0) + 1
+    told = [
+        f"{one.agent} {one.session}: {one.note or one.why}"
+        for one in found
+        if one.note or one.outcome == FAILED
+    ]
+    return {"outcomes": outcomes, "problems": told}
+
+
 def _found(said: dict[str, Any]) -> Found:
     return Found(said["agent"], said["id"], Path(said["path"]), said["kind"], said["size"], said["modified"])
 
 
-JOBS = {"learn": learn, "keep": keep_state}
+JOBS = {"learn": learn, "keep": keep_state, "distil": distil}
 
 if __name__ == "__main__":
     main()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from coffer.daemon.journaling import Journaling
 from coffer.daemon.keeping import Keeping
 from coffer.daemon.learning import Learning
 from coffer.daemon.part import Given, Part
@@ -34,4 +35,4 @@ def every_part(given: Given) -> Parts:
     standings = Standings(given)
     keeping = Keeping(given)
     standings.listen(keeping.stands)
-    return Parts(learning=Learning(given), standings=standings, others=(), keeping=keeping)
+    return Parts(learning=Learning(given), standings=standings, others=(Journaling(given),), keeping=keeping)

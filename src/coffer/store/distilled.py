@@ -135,16 +135,16 @@ def tell_turns(connection: sqlite3.Connection, turns: Iterable[str], session: st
     )
 
 
-def as_pending(one: Row, turns: list[str], before: str) -> str:
-    """What a row will be once its entry is written. before: the entry that it replaces, as it stands in its file."""
+def as_pending(one: Row, turns: list[str], receipt: str) -> str:
+    """What a row will be once its entry is written. receipt: the id of the one for it."""
     said: dict[str, Any] = {name: getattr(one, name) for name in _NAMES if name != "pending"}
-    return json.dumps({"row": said, "turns": turns, "before": before})
+    return json.dumps({"row": said, "turns": turns, "receipt": receipt})
 
 
 def pending_of(one: Row) -> tuple[Row, list[str], str]:
     """What `as_pending` wrote."""
     said = json.loads(one.pending)
-    return Row(**said["row"]), said["turns"], said["before"]
+    return Row(**said["row"]), said["turns"], said["receipt"]
 
 
 def stamp(now: float) -> str:

@@ -50,15 +50,17 @@ class Asker:
         environment: Mapping[str, str],
         *,
         only_kept: bool = False,
+        instead: str = "the built-in classifier",
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """environment: where the key stands. sleep: waits so many seconds. now: the present, aware.
 
-        only_kept: nobody is asked and nothing is written; what was not answered before is None.
+        only_kept: nobody is asked and nothing is written; what was not answered before is None. instead: who does
+        what the model could not.
         """
         self.problems: list[str] = []
-        self._only_kept = only_kept
+        self._only_kept, self._instead = only_kept, instead
         self._model, self._home, self._environment = settings.model, home, environment
         self._sleep, self._now = sleep, now
         self._made: Backend | None = None
@@ -90,6 +92,10 @@ class Asker:
             return None
         return self._asked(comparison_prompt(redact(a).text, redact(b).text), parse_comparison)
 
+    def put(self, prompt: str, read: Callable[[str], _Read]) -> _Read | None:
+        """What a question of another kind is answered. read: raises AnswerUnreadable for what is no answer."""
+        return self._asked(redact(prompt).text, read) if self.on else None
+
     def _asked(self, prompt: str, read: Callable[[str], _Read]) -> _Read | None:
         question = question_of(self._model.provider, self._model.model, prompt)
         try:
@@ -102,7 +108,7 @@ class Asker:
         except AnswerUnreadable as error:
             self._tell(
                 f"An answer of the model {self._model.model} could not be taken: {error}. It is left to "
-                "the built-in classifier."
+                f"{self._instead}."
             )
         except ModelUnavailable as error:
             self._failures += MOST_FAILURES if error.final else 1

@@ -8,7 +8,10 @@ from coffer.store.db import DONE, PREPARED, Receipt, database, receipts
 from coffer.store.home import Home
 from coffer.work.config_write import KINDS
 
-UNDOABLE = ("prune", "repair", "digest", "trust", "handoff", "project", "import", *KINDS)
+UNDOABLE = ("prune", "repair", "digest", "trust", "handoff", "project", "import", "journal", *KINDS)
+
+BY_ID = ("journal",)
+"""Kinds that Coffer makes by itself: what a person did last is not one of them, so they are undone by their id only."""
 
 AUDIT = "AGENT_"
 """How the kinds of audit events begin (DESIGN section 4)."""
@@ -34,7 +37,8 @@ def to_undo(home: Home, name: str) -> Receipt:
     Raises ReceiptNotFound, ReceiptForeign.
     """
     every = all_receipts(home)
-    found = [item for item in every if item.id.startswith(name)] if name else every
+    own = [item for item in every if item.kind not in BY_ID]
+    found = [item for item in every if item.id.startswith(name)] if name else own
     open_ones = [item for item in found if item.kind in UNDOABLE and item.status in (DONE, PREPARED)]
     if not open_ones:
         if found and name:
@@ -44,7 +48,7 @@ def to_undo(home: Home, name: str) -> Receipt:
         raise ReceiptNotFound(f"No receipt starts with “{name}”." if name else "There is nothing to undo.")
     if name and len(open_ones) > 1:
         raise ReceiptNotFound(f"“{name}” fits {len(open_ones)} receipts.")
-    own = [item for item in open_ones if item.machine == machine_id()]
-    if not own:
+    here = [item for item in open_ones if item.machine == machine_id()]
+    if not here:
         raise ReceiptForeign(open_ones[0].id)
-    return own[0]
+    return here[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from coffer.core.steps import Happened, Said, Scribe, Story
+from coffer.core.steps import AGENT, Committed, Happened, Ran, Said, Scribe, Story, Touched
 from coffer.core.transcript import About
 from coffer.disk.files import open_source, read_lines
 from coffer.errors import TranscriptForeign
@@ -14,7 +14,7 @@ from coffer.work.read import agent_of
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A whole story. about: what the file's ends say. size: bytes up to the last whole line, of a .zst its content's."""
+    """A whole story. about: what the file's ends say. size: bytes up to the last whole line, unpacked."""
 
     story: Story
     about: About
@@ -53,13 +53,16 @@ def part(story: Story, since: int, known: frozenset[str] = frozenset()) -> Story
     known: ids of human turns that are told elsewhere; a fork begins with copies of its parent's.
     """
     steps = [one for one in story.steps if one.start >= since]
+    if since and any(isinstance(one.step, _WORK) for one in steps) and not any(map(_asks, steps)):
+        # the agent went on with what it had been asked before
+        steps = [*[one for one in story.steps if one.start < since and _asks(one)][-1:], *steps]
     copied = [at for at, one in enumerate(steps) if _turn(one) in known] if known else []
     if copied:
         ahead = range(copied[-1] + 1, len(steps))
         begin = next((at for at in ahead if _asks(steps[at])), len(steps))
         steps = steps[begin:]
     times = [one.time for one in steps if one.time]
-    found = Story(
+    return Story(
         story.agent,
         steps,
         story.session,
@@ -73,7 +76,9 @@ def part(story: Story, since: int, known: frozenset[str] = frozenset()) -> Story
         story.mark,
         story.subagent,
     )
-    return found
+
+
+_WORK = (Said, Touched, Committed, Ran)
 
 
 def turns(story: Story) -> list[str]:
@@ -86,4 +91,4 @@ def _turn(one: Happened) -> str:
 
 
 def _asks(one: Happened) -> bool:
-    return isinstance(one.step, Said) and one.step.by != "agent"
+    return isinstance(one.step, Said) and one.step.by != AGENT

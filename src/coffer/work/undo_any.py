@@ -11,9 +11,10 @@ from coffer.disk.places import Places
 from coffer.disk.replace import refusals
 from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, save
 from coffer.store.home import Home
-from coffer.work import archive, config_write, draft, handoff, trust
+from coffer.work import archive, config_write, draft, handoff, organize, trust
 from coffer.work.undo import undo
 from coffer.work.undo_digest import undo_digest
+from coffer.work.undo_journal import undo_journal
 
 Undo = Callable[[Receipt, Home, Places, datetime | None], Receipt]
 
@@ -53,13 +54,23 @@ def _import(receipt: Receipt, home: Home, _places: Places, now: datetime | None)
     return archive.undo_import(receipt, home, now)
 
 
+def _journal(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
+    return undo_journal(receipt, home, now)
+
+
+def _organize(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
+    return organize.undo_organize(receipt, home, now)
+
+
 UNDO: Mapping[str, Undo] = {
     "prune": undo,
     "repair": undo,
     draft.KIND: _digest,
     handoff.KIND: _handoff,
+    "journal": _journal,
     trust.KIND: _trust,
     archive.KIND: _import,
+    organize.KIND: _organize,
     **dict.fromkeys(config_write.KINDS, _config),
 }
 """Kind of receipt → what takes it back."""

@@ -1,0 +1,210 @@
+"""When closed sessions are written into the journal: soon after their end is told, and at each look at everything.
+
+What a hook tells is only a hint: a session is closed when no client holds it any more (`work.distil_due`). Learning and
+the guard go first: a job begins only while the worker rests, and is small.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coffer.daemon.part import Given
+from coffer.daemon.worker import WorkerFailed
+from coffer.disk.follow import Growth
+from coffer.disk.places import Places
+from coffer.disk.sessions import ARCHIVED, MAIN, Found
+from coffer.errors import CofferError
+from coffer.work.deliver import Asked
+from coffer.work.distil_due import due
+from coffer.work.settings import load
+
+if TYPE_CHECKING:
+    from coffer.daemon.session import Session
+
+_LOG = logging.getLogger("coffer.daemon")
+AFTER_END = (1.0, 4.0, 12.0)
+"""Seconds after a hook's SessionEnd at which it is looked whether the session is closed: its client may take a while."""
+CLOSES_NOTHING = "resume"
+"""SessionEnd's reason for a session that goes on in the same process, as a reload does."""
+MOST_AT_ONCE = 12
+LARGEST_AT_ONCE = 96 << 20
+SLOWEST = 4 << 20
+"""Bytes a second that the worker reads at least, on a machine that does other things."""
+LEAST_SECONDS = 120.0
+MOST_AN_HOUR = 240
+"""Sessions that are told in an hour: a person's whole past is not read in one go."""
+HOUR = 3600.0
+REST_SECONDS = 0.5
+REFUSED_SECONDS = 60.0
+
+
+class Journaling:
+    """One for a daemon."""
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._environments: dict[Places, Mapping[str, str]] = {
+            Places.of(given.environment): dict(given.environment)
+        }
+        self._found: dict[Path, Found] = {}
+        self._looks: list[float] = []
+        self._told: deque[float] = deque()
+        self._due = asyncio.Event()
+        self.written = 0
+        self.waiting = 0
+        self.problem = ""
+
+    def heard(self, asked: Asked, event: str) -> None:  # noqa: ARG002
+        """Where else agents keep their files."""
+        self._environments.setdefault(asked.places, dict(asked.environment))
+
+    def grew(self, session: Session, growth: Growth) -> None:
+        """Nothing: a session that goes on is not over."""
+
+    def ended(self, session: Session, reason: str) -> None:
+        """A session says that it is over; a reload says so too, and is not."""
+        if reason == CLOSES_NOTHING:
+            return
+        self._environments.setdefault(session.places, dict(session.environment))
+        try:
+            status = session.path.stat()
+        except OSError:
+            return  # it never had a prompt, so nothing was written
+        name = session.session or session.path.stem
+        name = session.path.stem[-36:] if session.agent == "codex" else session.path.stem or name
+        self._found[session.path] = Found(
+            session.agent, name, session.path, MAIN, status.st_size, status.st_mtime
+        )
+        now = time.monotonic()
+        self._looks += [now + delay for delay in AFTER_END]
+        self._due.set()
+
+    def swept(self, found: Sequence[Found]) -> None:
+        """All there is."""
+        self._found = {one.path: one for one in found if one.kind in (MAIN, ARCHIVED)}
+        self._looks.append(time.monotonic())
+        self._due.set()
+
+    async def run(self) -> None:
+        """Write down what is closed, until cancelled."""
+        while True:
+            at = min(self._looks, default=None)
+            try:
+                async with asyncio.timeout(None if at is None else max(0.0, at - time.monotonic())):
+                    await self._due.wait()
+            except TimeoutError:
+                self._looks = [look for look in self._looks if look > time.monotonic()]
+                await self.step()
+            self._due.clear()
+
+    async def step(self) -> None:
+        """Tell all that is closed, in small jobs."""
+        if not await self._given.chores.run(self._may):
+            return
+        self.waiting = 0
+        for places, environment in list(self._environments.items()):
+            mine = [_now(one) for one in self._found.values() if _is_below(one, places)]
+            waiting = await self._given.chores.run(self._closed, places, mine)
+            self.waiting += len(waiting)
+            while waiting and self._left() > 0:
+                batch = _batch(waiting[: self._left()])
+                waiting = waiting[len(batch) :]
+                if not await self._job(batch, environment):
+                    return
+                self.waiting -= len(batch)
+
+    def _closed(self, places: Places, found: list[Found]) -> list[Found]:
+        return due(self._given.home, places, found, time.time())
+
+    def _may(self) -> bool:
+        """Whether the person lets the daemon write by itself. Broken settings mean: not now."""
+        try:
+            return load(self._given.home).journal.auto
+        except CofferError as error:
+            self._tell(str(error))
+            return False
+
+    def _left(self) -> int:
+        """How many more sessions may be told in this hour."""
+        now = time.monotonic()
+        while self._told and self._told[0] < now - HOUR:
+            self._told.popleft()
+        return MOST_AN_HOUR - len(self._told)
+
+    async def _job(self, batch: list[Found], environment: Mapping[str, str]) -> bool:
+        """Have some sessions told; False where nothing more is to be tried now."""
+        while self._given.worker.pid is not None:  # what others wait for goes first  # noqa: ASYNC110
+            await asyncio.sleep(REST_SECONDS)
+        seconds = LEAST_SECONDS + sum(one.size for one in batch) / SLOWEST
+        self._told.extend([time.monotonic()] * len(batch))
+        try:
+            answer = await self._given.worker.run(_as_job(batch, environment), seconds)
+        except WorkerFailed as failed:  # the ledger knows which session it was at, and lets that one wait
+            self._tell(f"the journal's worker failed: {failed}")
+            return len(batch) > 1
+        if "error" in answer:
+            self._tell(f"the journal waits: {answer['error']}")
+            self._looks.append(time.monotonic() + REFUSED_SECONDS)
+            return False
+        self.problem = ""
+        self._took(answer)
+        return True
+
+    def _took(self, answer: dict[str, Any]) -> None:
+        outcomes = answer.get("outcomes", {})
+        self.written += int(outcomes.get("distilled", 0))
+        for said in answer.get("problems", ()):
+            _LOG.warning("journal: %s", said)
+        if outcomes.get("distilled"):
+            _LOG.info("%s sessions were written into the journal", outcomes["distilled"])
+
+    def _tell(self, why: str) -> None:
+        if why != self.problem:
+            _LOG.warning("%s", why)
+        self.problem = why
+
+
+def _now(found: Found) -> Found:
+    """As its file is by now."""
+    try:
+        status = found.path.stat()
+    except OSError:
+        return found
+    return Found(found.agent, found.id, found.path, found.kind, status.st_size, status.st_mtime, found.owner)
+
+
+def _is_below(found: Found, places: Places) -> bool:
+    root = places.codex if found.agent == "codex" else places.claude
+    return found.path.is_relative_to(root)
+
+
+def _batch(waiting: list[Found]) -> list[Found]:
+    """The first ones, as many as one job takes."""
+    size, taken = 0, 0
+    for one in waiting[:MOST_AT_ONCE]:
+        size += one.size
+        if taken and size > LARGEST_AT_ONCE:
+            break
+        taken += 1
+    return waiting[:taken]
+
+
+def _as_job(batch: list[Found], environment: Mapping[str, str]) -> dict[str, Any]:
+    sessions = [
+        {
+            "agent": one.agent,
+            "id": one.id,
+            "path": str(one.path),
+            "kind": one.kind,
+            "size": one.size,
+            "modified": one.modified,
+        }
+        for one in batch
+    ]
+    return {"job": "distil", "sessions": sessions, "environment": dict(environment)}
