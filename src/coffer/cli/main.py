@@ -45,6 +45,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "One line below Claude Code's prompt; it tells Coffer the window.",
     ),
     "daemon": ("coffer.cli.daemon", "The process that answers hooks and learns: start, stop, see it."),
+    "journal": ("coffer.cli.journal", "What was done in which session: read it, write it now."),
+    "organize": ("coffer.cli.organize", "Put notes in order: repeated ones once, topics together."),
     "export": ("coffer.cli.export", "Write notes, journal, handoffs and rules lanes into one file."),
     "import": ("coffer.cli.import_archive", "Add what such a file holds to this vault."),
     "forget": ("coffer.cli.forget", "Take entries or words out of everything that Coffer keeps, for good."),

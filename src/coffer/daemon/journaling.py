@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("coffer.daemon")
 AFTER_END = (1.0, 4.0, 12.0)
-"""Seconds after a hook's SessionEnd at which it is looked whether the session is closed: its client may take a while."""
+"""Seconds after a SessionEnd at which it is looked whether the session is closed: its client may take a while."""
 CLOSES_NOTHING = "resume"
 """SessionEnd's reason for a session that goes on in the same process, as a reload does."""
 MOST_AT_ONCE = 12
@@ -139,7 +139,7 @@ class Journaling:
 
     async def _job(self, batch: list[Found], environment: Mapping[str, str]) -> bool:
         """Have some sessions told; False where nothing more is to be tried now."""
-        while self._given.worker.pid is not None:  # what others wait for goes first  # noqa: ASYNC110
+        while self._given.worker.pid is not None:  # noqa: ASYNC110  (what others wait for goes first)
             await asyncio.sleep(REST_SECONDS)
         seconds = LEAST_SECONDS + sum(one.size for one in batch) / SLOWEST
         self._told.extend([time.monotonic()] * len(batch))

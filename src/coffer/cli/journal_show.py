@@ -1,0 +1,141 @@
+"""`coffer journal show`: entries for people and programs."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+
+from coffer.cli.counter import json_option
+from coffer.cli.session import World
+from coffer.core.entry import title
+from coffer.disk.project import project_of
+from coffer.store.home import Home
+from coffer.work.effective import user_home
+from coffer.work.journal_list import Page, all_lanes, lanes_of, pages
+
+LAST_DAYS = 7
+_BOLD = re.compile(r"\*\*(.+?)\*\*")
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+def _as_day(_context: click.Context, _parameter: click.Parameter, said: str | None) -> date | None:
+    """A day as people write it: 2026-11-30, today, yesterday, 7d."""
+    if said is None:
+        return None
+    today = datetime.now().astimezone().date()
+    named = {"today": today, "yesterday": today - timedelta(days=1)}
+    if said.lower() in named:
+        return named[said.lower()]
+    ago = re.fullmatch(r"(\d{1,4})\s*d(?:ays?)?", said.lower())
+    if ago is not None:
+        return today - timedelta(days=int(ago[1]))
+    try:
+        return date.fromisoformat(said)
+    except ValueError:
+        raise click.BadParameter(
+            "write a day as 2026-11-30, today, yesterday, or 7d for seven days ago"
+        ) from None
+
+
+@click.command()
+@click.option("--day", callback=_as_day, metavar="DAY", help="Only this day: 2026-11-30, today, yesterday.")
+@click.option("--since", callback=_as_day, metavar="DAY", help="From this day on; 30d: the last thirty days.")
+@click.option(
+    "--project",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="The project of this folder instead of the one that you are in.",
+)
+@click.option("--all", "-a", "everything", is_flag=True, help="Every project, and what belongs to none.")
+@click.option("--titles", "-t", is_flag=True, help="One line an entry.")
+@json_option
+def command(
+    day: date | None,
+    since: date | None,
+    project: Path | None,
+    everything: bool,
+    titles: bool,
+    as_machine: bool,
+) -> None:
+    """Read the journal of the project that you are in, of the last seven days unless you name others."""
+    if project is not None and everything:
+        raise click.UsageError("--project and --all exclude each other.")
+    world = World.now()
+    home = Home.of(world.environment)
+    root = project_of(project or world.folder, user_home(world.environment))
+    today = datetime.now().astimezone().date()
+    first = day or since or today - timedelta(days=LAST_DAYS - 1)
+    found = pages(all_lanes(home) if everything else lanes_of(home, root), first, day)
+    if as_machine:
+        click.echo(json.dumps({"entries": [as_json(page) for page in found]}, indent=2))
+        return
+    if not found:
+        where = "any project" if everything else f"{root.name}" if root else "no project"
+        span = f"on {day}" if day else f"since {first}"
+        _say(f"The journal of {where} has no entry {span}. What waits: coffer journal status")
+        return
+    _draw(found, titles=titles, everything=everything)
+
+
+def as_json(page: Page) -> dict[str, Any]:
+    """An entry for programs."""
+    entry = page.entry
+    names = ("id", "source", "agent", "session", "time", "branch", "text")
+    return (
+        {"day": page.day, "project": page.project, "title": title(entry)}
+        | {name: getattr(entry, name) for name in names}
+        | {"path": str(page.path)}
+    )
+
+
+def _say(sentence: str) -> None:
+    from coffer.cli.plain import visible  # noqa: PLC0415  (as its neighbours)
+
+    click.echo(visible(sentence))
+
+
+def _draw(found: list[Page], *, titles: bool, everything: bool) -> None:
+    from rich.text import Text  # noqa: PLC0415  (rich is imported when something is drawn)
+
+    from coffer.cli.plain import moment, visible_line  # noqa: PLC0415
+    from coffer.cli.screen import console  # noqa: PLC0415
+
+    screen = console()
+    day = ""
+    for page in found:
+        if page.day != day:
+            day = page.day
+            screen.print(Text(f"{chr(10) if day != found[0].day else ''}{day}", style="bold cyan"))
+        where = f" [{page.project}]" if everything else ""
+        if titles:
+            line = f"  {moment(page.entry.time)[11:]}  {page.entry.id}  {title(page.entry)}{where}"
+            screen.print(Text(visible_line(line)))
+            continue
+        screen.print()
+        for line in page.entry.text.splitlines():
+            screen.print(_line(line, where))
+        screen.print(Text(f"{page.entry.id} · session {visible_line(page.entry.session)}", style="dim"))
+
+
+def _line(line: str, where: str) -> Any:
+    """One line of an entry: its headings bold, its names in colour."""
+    from rich.text import Text  # noqa: PLC0415  (as above)
+
+    from coffer.cli.plain import visible  # noqa: PLC0415
+
+    said = visible(line)
+    if said.startswith("# "):
+        return Text(said[2:] + where, style="bold green")
+    bare = _BOLD.sub(r"\1", said)
+    shown = Text(bare)
+    for match in _BOLD.finditer(said):
+        at = bare.find(match[1])
+        shown.stylize("bold", at, at + len(match[1]))
+    for match in _CODE.finditer(bare):
+        shown.stylize("cyan", match.start(), match.end())
+    return shown
