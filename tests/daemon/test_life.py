@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import resource
@@ -9,15 +10,17 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coffer.daemon import client, life, listen
 from coffer.daemon.errors import DaemonSilent
-from coffer.daemon.run import GUARD_SECONDS
+from coffer.daemon.run import GUARD_SECONDS, _guarded
 from coffer.hook import INHERITED
 from tests.cli.run import COMMAND, Done
 from tests.daemon.rig import LONG, Rig, eventually, gone
@@ -207,6 +210,49 @@ def test_another_version_is_renewed(running: Rig) -> None:
     assert new
     assert renewed.pid != known.pid
     assert gone(known.pid)
+
+
+def test_what_is_not_this_coffer_any_more_is_renewed(running: Rig) -> None:
+    known = life.read(running.home)
+    assert known is not None
+    assert known.python == sys.executable
+    assert life.outdated(known, known.version) == ""
+    assert life.outdated(replace(known, python=""), known.version) == "", "of a version that did not tell"
+    told = coffer(running, "status").out
+    assert "renews it" not in told
+    table = {
+        "is gone": replace(known, python="/no/such/bin/python3"),
+        "runs in /bin/sh": replace(known, python="/bin/sh"),
+        "installed anew": replace(known, started="2000-01-01T00:00:00+00:00"),
+        "of version 0": replace(known, version="0"),
+    }
+    for why, other in table.items():
+        assert why in life.outdated(other, known.version), why
+    life.announce(running.home, table["runs in /bin/sh"])
+    assert "runs in /bin/sh" in coffer(running, "status").out
+    renewed, new = life.start(running.home, running.environment, known.version)
+    assert (new, gone(known.pid), renewed.python) == (True, True, sys.executable)
+
+
+def test_a_daemon_whose_python_is_gone_ends(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what it has not loaded yet nothing is left either: it would answer hooks and never learn."""
+    python = rig.house / "python3"
+    python.symlink_to(sys.executable)
+    known = life.Known(os.getpid(), "1", "2026-01-01T00:00:00+00:00", "s", 0, "t", "0", str(python))
+    life.announce(rig.home, known)
+    monkeypatch.setattr(sys, "executable", str(python))
+
+    async def guarded() -> None:
+        stopping = asyncio.Event()
+        watch = asyncio.create_task(_guarded(rig.home, known, stopping))
+        await asyncio.sleep(0.05)
+        assert not stopping.is_set()
+        watch.cancel()
+        python.unlink()
+        await _guarded(rig.home, known, stopping)
+        assert stopping.is_set()
+
+    asyncio.run(guarded())
 
 
 def test_a_hook_starts_the_daemon_for_next_time(rig: Rig) -> None:

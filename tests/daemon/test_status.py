@@ -111,3 +111,12 @@ def test_it_goes_on_looking(rig: Rig) -> None:
         process.terminate()
     assert [look["sessions"] for look in looks] == [[], []]
     assert Path(looks[0]["agents"][0]["path"]).name == "settings.json"
+
+
+def test_what_keeps_hooks_from_running_is_said_with_the_remedy(rig: Rig) -> None:
+    for agent in ("claude", "codex"):
+        install(plan(agent, rig.desktop.places, rig.home), rig.home)
+    (rig.home.root / "bin" / "hook.py").unlink()
+    said = status(rig).out
+    assert said.count("hook.py is not there") == 1, "it is of no one agent"
+    assert "`coffer doctor --fix`" in said

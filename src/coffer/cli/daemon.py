@@ -108,7 +108,8 @@ def logs(lines: int, follow: bool, as_machine: bool) -> None:
 def picture(home: Home) -> dict[str, Any]:
     """The daemon as it is now. state: running, stopped, silent (there, and gives no answer), foreign.
 
-    foreign: something listens in its place that is no daemon of Coffer's.
+    foreign: something listens in its place that is no daemon of Coffer's. outdated: why one that runs should be
+    renewed, "" where it need not.
     """
     known = life.running(home)
     found: dict[str, Any] = {"state": "stopped", "pid": known.pid if known else None, "problem": ""}
@@ -118,7 +119,9 @@ def picture(home: Home) -> dict[str, Any]:
         state = "silent" if known is not None else "foreign"
         return found | {"state": state, "problem": str(error)}
     if isinstance(said, dict) and isinstance(said.get("pid"), int):
-        return found | said | {"state": "running"}
+        return (
+            found | said | {"state": "running", "outdated": life.outdated(known, version()) if known else ""}
+        )
     if known is not None:
         found |= {"state": "silent", "problem": "Its process is there and does not listen yet, or no more."}
     elif life.json_path(home).exists():
@@ -147,10 +150,8 @@ def _draw(found: dict[str, Any]) -> None:
         f"{worker['jobs']} jobs of the worker ({worker['failures']} failed), "
         f"{found['unconfirmed']} contexts with something not yet confirmed."
     )
-    if found["version"] != version():
-        click.echo(
-            f"It is of another version than this command ({version()}): `coffer daemon start` renews it."
-        )
+    if found["outdated"]:
+        click.echo(plain.visible(f"`coffer daemon start` renews it: {found['outdated']}."))
     if found["problem"]:
         click.echo(plain.visible(f"Learning waits: {found['problem']}"))
 

@@ -80,7 +80,13 @@ def _picture(home: Home, world: World, clients: Clients, width: int) -> Renderab
         _agents(agents, now, width),
     ]
     parts += [_alarm(one) for one in agents if one.silent]
-    parts += [text(f"! {one.hooks.agent}: {said}", "yellow") for one in agents for said in one.hooks.problems]
+    problems: dict[str, str] = {}
+    for one in agents:  # what concerns several is of no one agent
+        for said in one.hooks.problems:
+            problems[said] = "" if said in problems else f"{_title(one)}: "
+    parts += [text(f"! {who}{said}", "yellow") for said, who in problems.items()]
+    if problems:
+        parts.append(text("`coffer doctor` says what to do; `coffer doctor --fix` asks and does it."))
     if sessions:
         parts.append(_sessions(sessions, width))
     else:
@@ -90,7 +96,10 @@ def _picture(home: Home, world: World, clients: Clients, width: int) -> Renderab
 
 def _daemon(found: Mapping[str, Any], *, hooked: bool) -> Text:
     if found["state"] == "running":
-        return text(f"The daemon runs, process {found['pid']}, version {found['version']}.", "green")
+        runs = f"The daemon runs, process {found['pid']}, version {found['version']}."
+        if found["outdated"]:
+            return text(f"{runs} `coffer daemon start` renews it: {found['outdated']}.", "yellow")
+        return text(runs, "green")
     stopped = "the next hook starts it, and answers from its files meanwhile."
     said = {
         "stopped": f"No daemon runs; {stopped if hooked else 'no agent has hooks that would start it: `coffer up`.'}",
@@ -105,9 +114,10 @@ def _agents(agents: list[AgentStatus], now: float, width: int) -> RenderableType
     for one in agents:
         hooks = one.hooks
         state = "current" if hooks.current else "out of date" if hooks.installed else "none"
-        style = "green" if hooks.current else "red" if hooks.installed else "dim"
+        sound = hooks.current and not hooks.problems
+        style = "green" if sound else "red" if hooks.installed else "dim"
         rows.add_row(
-            HOOK_AGENTS[hooks.agent].dialect.title,
+            _title(one),
             cell(one.version or "?"),
             Text(state, style=style),
             _trusted(one),
@@ -126,8 +136,12 @@ def _trusted(one: AgentStatus) -> Text:
 
 
 def _alarm(one: AgentStatus) -> Text:
-    title = HOOK_AGENTS[one.hooks.agent].dialect.title
-    return text(f"! {title}: installed but silent: {one.silent}. `coffer doctor` finds out why.", "bold red")
+    said = f"! {_title(one)}: installed but silent: {one.silent}. `coffer doctor` finds out why."
+    return text(said, "bold red")
+
+
+def _title(one: AgentStatus) -> str:
+    return HOOK_AGENTS[one.hooks.agent].dialect.title
 
 
 def _ago(moment: float, now: float) -> str:

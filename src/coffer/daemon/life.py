@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -48,7 +49,7 @@ _OWN = 0o600
 class Known:
     """What daemon.json says. start: of the process, as `start_mark` gives it. started: ISO 8601.
 
-    socket: its path. port: of loopback TCP, 0 for none. token: what a request on TCP must show.
+    socket: its path. port: of loopback TCP, 0 for none. token: what a request on TCP must show. python: that runs it.
     """
 
     pid: int
@@ -58,6 +59,7 @@ class Known:
     port: int
     token: str
     version: str
+    python: str = ""
 
     @property
     def lives(self) -> bool:
@@ -88,7 +90,7 @@ def read(home: Home) -> Known | None:
     """What daemon.json says; None where it isn't there, can't be read, or isn't one."""
     try:
         said = loads(json_path(home).read_bytes().decode("utf-8", "replace"))
-        known = Known(**{name: said[name] for name in Known.__slots__})
+        known = Known(**{name: said[name] for name in Known.__slots__ if name in said or name != "python"})
     except (OSError, ValueError, TypeError, KeyError):
         return None
     kinds = {"pid": int, "port": int}
@@ -103,6 +105,32 @@ def running(home: Home) -> Known | None:
     """The daemon that runs; None for none."""
     known = read(home)
     return known if known is not None and known.lives else None
+
+
+def outdated(known: Known, version: str) -> str:
+    """Why a daemon is not what this Coffer would start, as a phrase; "" where it is. version: of this Coffer.
+
+    The same version may have been installed anew, or elsewhere: what such a daemon has not loaded yet may be gone, and
+    the worker that learns can't be started.
+    """
+    if known.version != version:
+        return f"it is of version {known.version}, this is {version}"
+    if known.python and not os.path.exists(known.python):  # noqa: PTH110  (a path of anybody's, that may be none)
+        return f"{known.python}, which runs it, is gone"
+    if known.python and os.path.dirname(known.python) != os.path.dirname(sys.executable):  # noqa: PTH120
+        return f"it runs in {known.python}, this in {sys.executable}"
+    return "Coffer was installed anew since it began" if _installed_after(known.started) else ""
+
+
+def _installed_after(started: str) -> bool:
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415  (28 ms)
+
+    try:
+        found = distribution("coffer-agent")
+        written = Path(str(found.locate_file(f"coffer_agent-{found.version}.dist-info"))).stat().st_mtime
+        return written > datetime.fromisoformat(started).timestamp() + 1.0  # `started` is in whole seconds
+    except (PackageNotFoundError, OSError, ValueError):
+        return False
 
 
 def announce(home: Home, known: Known) -> None:
@@ -137,13 +165,13 @@ def hold(home: Home) -> int | None:
 
 
 def start(home: Home, environment: Mapping[str, str], version: str = "") -> tuple[Known, bool]:
-    """The daemon that runs, and whether it was started just now. version: one of another version is renewed.
+    """The daemon that runs, and whether it was started just now. version: one that is outdated is renewed.
 
     Raises DaemonNotStarted, DaemonStays, WriteFailed.
     """
     with _starting(home):
         known = running(home)
-        if known is not None and version in ("", known.version):
+        if known is not None and (not version or not outdated(known, version)):
             return known, False
         if known is not None:
             end(known)

@@ -131,11 +131,22 @@ async def _live(home: Home, environment: Mapping[str, str], listener: socket.soc
 
 
 async def _guarded(home: Home, known: life.Known, stopping: asyncio.Event) -> None:
-    """End where daemon.json is not ours any more: a home that was deleted or replaced would never be asked again."""
-    while life.read(home) == known:  # noqa: ASYNC110  (a file has no event)
+    """End where this daemon is of no more use."""
+    while not (why := _useless(home, known)):  # noqa: ASYNC110  (a file has no event)
         await asyncio.sleep(GUARD_SECONDS)
-    _LOG.warning("%s does not speak of this daemon any more, so it is not needed", life.json_path(home))
+    _LOG.warning("%s, so this daemon is not needed", why)
     stopping.set()
+
+
+def _useless(home: Home, known: life.Known) -> str:
+    """Why a daemon would never be asked again, or could do only half of its work; "" where it is as it should be."""
+    if life.read(home) != known:  # a home that was deleted or replaced
+        return f"{life.json_path(home)} does not speak of it any more"
+    if not Path(
+        sys.executable
+    ).exists():  # with it went what is not loaded yet; a hook starts one that is whole
+        return f"{sys.executable} is gone"
+    return ""
 
 
 def _tcp(home: Home) -> bool:
@@ -163,6 +174,7 @@ def _known(home: Home, second: socket.socket | None) -> life.Known:
         second.getsockname()[1] if second is not None else 0,
         secrets.token_urlsafe(32),
         said,
+        sys.executable,
     )
 
 

@@ -69,8 +69,8 @@ def daemon(patient: Patient) -> Iterator[Row]:
     """The daemon: running, of this version, answering on its socket."""
     said = patient.daemon
     state, start = said["state"], "`coffer daemon start` does, and the next hook too."
-    if state == "running" and said.get("version") != patient.version:
-        found = f"process {said['pid']} is of version {said.get('version')}, this is {patient.version}"
+    if state == "running" and said.get("outdated"):
+        found = f"process {said['pid']} is not what this Coffer would start: {said['outdated']}"
         yield Row("daemon", found, "warning", "`coffer daemon start` renews it.", fix="daemon")
     elif state == "running":
         yield Row("daemon", f"runs, process {said['pid']}, version {patient.version}")
