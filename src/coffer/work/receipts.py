@@ -8,7 +8,19 @@ from coffer.store.db import DONE, PREPARED, Receipt, database, receipts
 from coffer.store.home import Home
 from coffer.work.config_write import KINDS
 
-UNDOABLE = ("prune", "repair", "digest", "trust", "handoff", "project", "import", "journal", *KINDS)
+UNDOABLE = (
+    "prune",
+    "repair",
+    "digest",
+    "trust",
+    "remember",
+    "handoff",
+    "project",
+    "import",
+    "organize",
+    "journal",
+    *KINDS,
+)
 
 BY_ID = ("journal",)
 """Kinds that Coffer makes by itself: what a person did last is not one of them, so they are undone by their id only."""

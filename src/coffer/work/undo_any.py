@@ -11,16 +11,12 @@ from coffer.disk.places import Places
 from coffer.disk.replace import refusals
 from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, save
 from coffer.store.home import Home
-from coffer.work import archive, config_write, draft, handoff, organize, trust
+from coffer.work import archive, config_write, draft, handoff, organize, projects, remember, trust
 from coffer.work.undo import undo
 from coffer.work.undo_digest import undo_digest
 from coffer.work.undo_journal import undo_journal
 
 Undo = Callable[[Receipt, Home, Places, datetime | None], Receipt]
-
-
-def _digest(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
-    return undo_digest(receipt, home, now)
 
 
 def _trust(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
@@ -46,31 +42,22 @@ def _config(receipt: Receipt, home: Home, _places: Places, now: datetime | None)
     return config_write.bring_back(receipt, home, now)
 
 
-def _handoff(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
-    return handoff.undo_handoff(receipt, home, now)
-
-
-def _import(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
-    return archive.undo_import(receipt, home, now)
-
-
-def _journal(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
-    return undo_journal(receipt, home, now)
-
-
-def _organize(receipt: Receipt, home: Home, _places: Places, now: datetime | None) -> Receipt:
-    return organize.undo_organize(receipt, home, now)
+def _of_home(act: Callable[[Receipt, Home, datetime | None], Receipt]) -> Undo:
+    """What needs nothing of the agents' folders."""
+    return lambda receipt, home, _places, now: act(receipt, home, now)
 
 
 UNDO: Mapping[str, Undo] = {
     "prune": undo,
     "repair": undo,
-    draft.KIND: _digest,
-    handoff.KIND: _handoff,
-    "journal": _journal,
+    draft.KIND: _of_home(undo_digest),
+    handoff.KIND: _of_home(handoff.undo_handoff),
+    projects.KIND: _of_home(projects.undo_project),
+    "journal": _of_home(undo_journal),
     trust.KIND: _trust,
-    archive.KIND: _import,
-    organize.KIND: _organize,
+    archive.KIND: _of_home(archive.undo_import),
+    remember.KIND: _of_home(remember.undo_remember),
+    organize.KIND: _of_home(organize.undo_organize),
     **dict.fromkeys(config_write.KINDS, _config),
 }
 """Kind of receipt → what takes it back."""
