@@ -213,7 +213,7 @@ def test_a_memory_from_before_the_origin_is_kept_and_found_by_other_clones(user:
     assert register(home, top).id == first.id
     clone = repository(user / "two", HUB)
     assert identity_of(clone, home).id == first.id
-    assert "by your word" in identity_of(clone, home).why
+    assert "an alias or a merge" in identity_of(clone, home).why
     page = projects.known(home, first.id)
     assert page is not None
     assert page.origin == "github.com/tide/charts"

@@ -14,7 +14,7 @@ from coffer.work.receipts import to_undo
 from coffer.work.rule_errors import OnlyThePerson
 from coffer.work.undo_any import undo_any
 
-FOR_THE_PERSON = ("digest", "trust", *KINDS)
+FOR_THE_PERSON = ("digest", "trust", "project", *KINDS)
 """Kinds of receipts that an agent may not undo: it might activate or trust a rule, or turn Coffer off."""
 
 

@@ -26,6 +26,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from coffer.core.origin import last_part, normalised, origin_in
 from coffer.disk.checkout import checkout_of
@@ -56,14 +57,19 @@ class Identity:
 
 def identity_of(root: Path, home: Home) -> Identity:
     """The project of a root as `project_of` gives it. Makes nothing, runs nothing."""
-    origin, key, repository = _facts(root)
-    found, why = _decided(home, root, origin, key, repository)
+    facts = _facts(root)
+    found, why = _decided(home, root, facts)
     stands = projects.standing(home, found)
     if stands != found:
-        why = f"{why[:-1]}; by your word its memory is that of {stands}."
+        why = f"{why[:-1]}; an alias or a merge gives it the memory of {stands}."
     page = projects.known(home, stands)
     name = (page.label if page else "") or stands.rpartition("-")[0] or stands
-    return Identity(stands, name, root, origin, why, page.was if page else ())
+    return Identity(stands, name, root, facts.origin, why, page.was if page else ())
+
+
+def own_id(root: Path, home: Home) -> str:
+    """The id that a root would have if nobody had said otherwise."""
+    return _decided(home, root, _facts(root))[0]
 
 
 def register(home: Home, root: Path) -> Identity:
@@ -100,7 +106,9 @@ def id_of(name: str, key: str) -> str:
     return f"{short or 'project'}-{digest[:10]}"
 
 
-def _decided(home: Home, root: Path, origin: str, key: Path, repository: bool) -> tuple[str, str]:  # noqa: FBT001
+def _decided(home: Home, root: Path, facts: _Facts) -> tuple[str, str]:
+    """The id, and why."""
+    origin, key, repository = facts
     own = id_of(key.name.removesuffix(".git") if key != root else key.name, str(key))
     if not origin:
         what = "a git repository without an origin" if repository else f"a folder with {FOLDER}"
@@ -115,16 +123,23 @@ def _is_there(home: Home, name: str) -> bool:
     return projects.folder(home, name).is_dir()
 
 
-def _facts(root: Path) -> tuple[str, Path, bool]:
-    """Its origin, the path that stands for it where it has none, and whether it is a git repository."""
+class _Facts(NamedTuple):
+    """A root's origin, the path that stands for it where it has none, and whether it is a git repository."""
+
+    origin: str
+    key: Path
+    repository: bool
+
+
+def _facts(root: Path) -> _Facts:
     checkout = checkout_of(root)
     if checkout is None or checkout.top != root:
-        return "", _cased(root), checkout is not None
+        return _Facts("", _cased(root), checkout is not None)
     config = checkout.common / "config"
     own = _is_ours(config)
     origin = normalised(_origin(said_in(config, LONGEST_CONFIG)), str(root)) if own else ""
     key = root if checkout.common == checkout.repository else _name_giving(checkout.common)
-    return origin, _cased(key), True
+    return _Facts(origin, _cased(key), repository=True)
 
 
 _origin = lru_cache(maxsize=64)(origin_in)

@@ -22,8 +22,8 @@ UNDOABLE = (
     *KINDS,
 )
 
-BY_ID = ("journal",)
-"""Kinds that Coffer makes by itself: what a person did last is not one of them, so they are undone by their id only."""
+BY_ID = ("journal", "handoff")
+"""Kinds that Coffer or an agent makes by itself: what a person did last is not one of them, so they are undone by their id only."""
 
 AUDIT = "AGENT_"
 """How the kinds of audit events begin (DESIGN section 4)."""

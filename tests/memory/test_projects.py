@@ -1,0 +1,137 @@
+"""Merges, aliases and labels of projects: what moves where, what is never overwritten, what is taken back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from coffer.store import projects as pages
+from coffer.store.project_errors import MergedSince, MergeRefused, ProjectNotFound
+from coffer.work.identity import identity_of, register
+from coffer.work.memory_folder import memory_folder
+from coffer.work.projects import about, alias, find, label, merge, planned, undo_project
+from tests.memory.repositories import repository
+from tests.memory.test_handoff import Desk
+
+NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
+NOTE = "---\nid: 0123456{}\nsource: agent\ntime: 2026-11-30T10:00:00Z\n---\n{}\n"
+
+
+class Two(Desk):
+    """Two projects with a memory each, which have a day and a branch in common."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.old = repository(self.user / "old")
+        self.names = [register(self.home, root).id for root in (self.old, self.tide)]
+        for number, root in enumerate((self.old, self.tide)):
+            memory = memory_folder(self.home, root)
+            for name in ("knowledge/2026-11-30.md", "handoff/main-6d0d5876.md", "rules/rules.md"):
+                (memory / name).parent.mkdir(parents=True, exist_ok=True)
+                (memory / name).write_text(NOTE.format(number, f"of {root.name}"))
+        (memory_folder(self.home, self.old) / "knowledge" / "topic.md").write_text("mine")
+
+    def files(self) -> dict[str, str]:
+        base = self.home.root / "memory"
+        return {str(path.relative_to(base)): path.read_text() for path in base.rglob("*.md")}
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Two:
+    return Two(tmp_path)
+
+
+def test_a_merge_overwrites_nothing_and_is_taken_back(two: Two) -> None:
+    old, new = two.names
+    before, shown = two.files(), planned(two.home, old, new)
+    assert two.files() == before, "a look moves nothing"
+    done = merge(two.home, old, new, NOW)
+    assert done.moves == shown.moves
+    after = two.files()
+    assert sorted(after.values()) == sorted(before.values())
+    assert {path.partition(f"{new}/")[2] for path in after} == {
+        "knowledge/2026-11-30.md",
+        f"knowledge/2026-11-30-{old}.md",
+        "knowledge/topic.md",
+        "handoff/main-6d0d5876.md",
+        "handoff/history/main-6d0d5876/merged-main-6d0d5876.md",
+        "rules/rules.md",
+        f"rules/rules-{old}.md",
+    }
+    assert memory_folder(two.home, two.old) == memory_folder(two.home, two.tide)
+    assert old in identity_of(two.tide, two.home).aliases
+    assert done.receipt is not None
+    undo_project(done.receipt, two.home)
+    assert two.files() == before
+    assert identity_of(two.old, two.home).id == old
+    assert identity_of(two.tide, two.home).aliases == ()
+
+
+def test_a_merge_that_was_killed_is_taken_back(two: Two) -> None:
+    old, new = two.names
+    before = two.files()
+    done = merge(two.home, old, new, NOW)
+    assert done.receipt is not None
+    base = two.home.root / "memory" / "projects"
+    for move in done.moves[2:]:  # as if it had ended behind the second
+        (base / move.target).rename(base / move.source)
+    undo_project(done.receipt, two.home)
+    assert two.files() == before
+
+
+def test_what_came_later_is_not_lost_by_an_undo(two: Two) -> None:
+    done = merge(two.home, two.names[0], two.names[1], NOW)
+    moved = two.home.root / "memory" / "projects" / done.moves[0].target
+    moved.write_text(moved.read_text() + "more")
+    there = two.files()
+    assert done.receipt is not None
+    with pytest.raises(MergedSince):
+        undo_project(done.receipt, two.home)
+    assert two.files() == there
+
+
+def test_merges_that_can_not_be_meant(two: Two) -> None:
+    old, new = two.names
+    with pytest.raises(MergeRefused):
+        planned(two.home, old, old)
+    with pytest.raises(ProjectNotFound):
+        planned(two.home, "none", new)
+    merge(two.home, old, new, NOW)
+    with pytest.raises(MergeRefused, match="one memory already"):
+        planned(two.home, old, new)
+    with pytest.raises(MergeRefused, match="name that one"):
+        planned(two.home, new, old)
+
+
+def test_a_label_and_an_alias(two: Two) -> None:
+    fresh = repository(two.user / "fresh")
+    label(two.home, two.user, two.tide, "  Tide   charts ", NOW)
+    assert identity_of(two.tide, two.home).name == "Tide charts"
+    assert find(two.home, two.user, "Tide charts") == two.names[1]
+    assert find(two.home, two.user, str(two.tide)) == two.names[1]
+    assert find(two.home, two.user, two.names[1][:6]) == two.names[1]
+    with pytest.raises(ProjectNotFound):
+        find(two.home, two.user, "nothing")
+    done = alias(two.home, two.user, fresh, "Tide charts", NOW)
+    assert memory_folder(two.home, fresh) == memory_folder(two.home, two.tide)
+    with pytest.raises(MergeRefused, match="already"):
+        alias(two.home, two.user, fresh, "Tide charts", NOW)
+    with pytest.raises(MergeRefused, match="coffer project merge"):
+        alias(two.home, two.user, two.old, "Tide charts", NOW)
+    undo_project(done, two.home)
+    assert memory_folder(two.home, fresh) != memory_folder(two.home, two.tide)
+
+
+def test_a_folder_is_told_of(two: Two) -> None:
+    found = about(two.home, two.user, two.tide / "src")
+    assert found.identity is not None
+    assert dict(found.lanes) == {"rules": 1, "knowledge": 1, "journal": 0, "handoff": 1}
+    assert found.roots == (str(two.tide),)
+    assert "home folder" in about(two.home, two.user, two.user).why
+    (two.user / "old").rename(two.user / "away")
+    moved = repository(two.user / "b" / "old")
+    (hint,) = about(two.home, two.user, moved).maybe
+    assert hint.id == two.names[0], "a memory whose folder is gone may be this one's"
+    assert pages.known(two.home, identity_of(moved, two.home).id) is None
