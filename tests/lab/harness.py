@@ -143,7 +143,8 @@ class Harness:
             file = "registry.json" if number == 1 else f"registry-{number}.json"
             self._put(shot / file, json.dumps(entry, indent=1).encode())
         self._beside(transcript.with_suffix("") / "subagents", shot / "subagents")
-        self._beside(self.home.config / "tasks" / found, shot / "tasks")
+        for folder in (found, f"session-{found[:8]}"):  # a team keeps the list under its own name
+            self._beside(self.home.config / "tasks" / folder, shot / "tasks")
         self._beside(self.home.cwd / ".claude", shot / "project", only="scheduled_tasks.json")
         self._put(
             shot / "proc.json", json.dumps(proc(found, entries, at, age, self.editor), indent=1).encode()

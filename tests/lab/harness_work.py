@@ -266,6 +266,68 @@ def teammate(h: Harness) -> None:
         h.shoot(screen, "teammate-finished", Truth(True, "the teammate was asked to go and has gone"))
 
 
+def team_compacted(h: Harness) -> None:
+    """A team with a list of tasks and a background command, before a compaction and behind it."""
+    report = {"to": "team-lead", "summary": "docs are fine", "message": "I read the docs: they are fine."}
+    made = [_task(subject) for subject in ("Write the parser", "Test the parser", "Read the spec")]
+    h.stage.play(
+        {
+            "plan it": [
+                {"tools": made},
+                {"tools": [_changed("2", status="in_progress"), _changed("3", status="completed")]},
+                {"text": "It is planned."},
+            ],
+            "get a team mate": [
+                {"tools": [_agent("you check the docs for me", name="docs")]},
+                {"text": "The mate is at work."},
+                {"text": "The mate says that the docs are fine."},
+                {"text": "The mate is idle."},
+            ],
+            "you check the docs for me": [
+                {"tools": [{"name": "SendMessage", "input": report}]},
+                {"text": "I am done."},
+            ],
+            "build it behind": [
+                {"tools": [bash(f"sleep {LONG}", "Build", run_in_background=True)]},
+                {"text": "The build runs."},
+            ],
+        }
+    )
+    with h.home.interactive(extra=TEAMS) as screen:
+        h.stage.say(screen, "Please plan it.", "It is planned")
+        screen.send("Please get a team mate.")
+        screen.wait("The mate says that the docs are fine", 30)
+        pause(3)
+        h.home.wait_status("idle", 20)
+        pause(1)
+        screen.send("Please build it behind the scenes.")
+        screen.wait("The build runs")
+        h.home.wait_status("shell")
+        pause(1.5)
+        h.shoot(
+            screen,
+            "team-before-compaction",
+            Truth(False, "an idle teammate and a background command", ("teammate", "shell")),
+        )
+        screen.send("/compact")
+        screen.wait("Compacted", 20)
+        h.home.wait_status("shell")
+        pause(1.5)
+        h.shoot(
+            screen,
+            "team-compacted",
+            Truth(False, "both outlived the compaction", ("teammate", "shell")),
+        )
+
+
+def _task(subject: str) -> Json:
+    return {"name": "TaskCreate", "input": {"subject": subject, "description": "In Python"}}
+
+
+def _changed(name: str, **to: str) -> Json:
+    return {"name": "TaskUpdate", "input": {"taskId": name, **to}}
+
+
 def workflow(h: Harness) -> None:
     """A workflow runs, and ends."""
     code = (
@@ -306,6 +368,7 @@ SCENES: dict[str, Callable[[Harness], None]] = {
             subagent_behind,
             teammate,
         ),
+        team_compacted,
         workflow,
     )
 }

@@ -19,7 +19,7 @@ from typing import Any
 
 from coffer.core.evidence import Entry, Evidence, Hook, moment
 from coffer.core.inflight import Line
-from coffer.core.markers import key
+from coffer.core.markers import VERSIONS, key
 from coffer.core.redact import kept
 from coffer.core.session_book import (
     FINISHED,
@@ -75,7 +75,9 @@ def session_state(
 
     evidence: for its hooks and registry; the rest of it is not looked at.
     """
-    told = _Told(evidence.session, evidence.hooks or (), evidence.registry)
+    # these clients take their file of the registry away when they end
+    ended = not evidence.registry and transcript.about.version in VERSIONS
+    told = _Told(evidence.session, evidence.hooks or (), evidence.registry, ended=ended)
     book = Book()
     for record in transcript.records:
         if not record.sidechain:
@@ -130,7 +132,9 @@ def _kept(text: str) -> str:
 class _Told:
     """The last Stop of the session, what came of teammates, and since when the process lives and is idle."""
 
-    def __init__(self, session: str, hooks: Iterable[Hook], registry: Sequence[Entry]) -> None:
+    def __init__(
+        self, session: str, hooks: Iterable[Hook], registry: Sequence[Entry], *, ended: bool
+    ) -> None:
         self.hooks = [hook for hook in hooks if (hook.said or {}).get(key("stdin", "session_id")) == session]
         stops = [hook for hook in self.hooks if hook.event == "Stop" and hook.time is not None]
         # with two clients a Stop lists only what its own one runs
@@ -138,7 +142,7 @@ class _Told:
         alone = len(living) < 2
         self.stop = stops[-1] if stops and alone else None
         self.stops = stops
-        self.gone = bool(registry) and not any(entry.alive is not False for entry in registry)
+        self.gone = ended or (bool(registry) and not any(entry.alive is not False for entry in registry))
         begun = [moment((entry.said or {}).get(key("registry", "startedAt"))) for entry in living]
         self.began = min((time for time in begun if time is not None), default=None)
         status = {(entry.said or {}).get(key("registry", "status")) for entry in living}

@@ -62,8 +62,9 @@ def _tasks(folder: Path | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """checkpoint: None where there was nothing to save. trouble: what was saved before and can't be read."""
+    """state: what was found. checkpoint: None where that was nothing. trouble: why an earlier one can't be read."""
 
+    state: SessionState
     checkpoint: Checkpoint | None = None
     trouble: str = ""
 
@@ -87,15 +88,15 @@ def keep(  # noqa: PLR0913  (the last two have a default)
     state = state_of(taken)
     before = checkpoints(home, taken.session)
     if state.empty and before.newest is None and not before.trouble:
-        return Saved()
+        return Saved(state)
     done = begun(KIND, CLAUDE.name, taken.session, kept_path(home, taken.session) or transcript, moment)
     checkpoint = Checkpoint(done.id, moment.timestamp(), why, state, draft)
     if add(home, taken.session, checkpoint) is None or state.empty:
-        return Saved(None, before.trouble)
+        return Saved(state, None, before.trouble)
     done.status, done.data = DONE, {"verb": why, **counts(state), "draft": draft, "returned": _NO}
     with database(home) as connection:
         save(connection, done)
-    return Saved(checkpoint, before.trouble)
+    return Saved(state, checkpoint, before.trouble)
 
 
 def counts(state: SessionState) -> dict[str, int]:

@@ -1,0 +1,82 @@
+"""`coffer checkpoint`: save what a compaction would lose of a session, and show it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import click
+
+from coffer.cli.plain import visible, visible_line
+from coffer.cli.session import World, session_argument
+from coffer.core.session_state import SessionState
+from coffer.core.state_text import clock
+from coffer.store.home import Home
+from coffer.work.find import find
+from coffer.work.instant import from_disk
+from coffer.work.keep import BY_HAND, keep, state_of
+
+_WIDEST = 200
+
+
+@click.command()
+@session_argument
+@click.option("--dry-run", is_flag=True, help="Only show it; save nothing.")
+@click.option("--json", "as_machine", is_flag=True, help="Print JSON for programs.")
+def command(session: str, dry_run: bool, as_machine: bool) -> None:
+    """Save what a compaction would lose of a session: its team, its list of tasks, what runs in the background.
+
+    Before each compaction of Claude Code the daemon does it by itself, and gives the model back what is open behind it.
+    """
+    world = World.now()
+    home = Home.of(world.environment)
+    transcript = find(session, world.places, world.environment, world.folder)
+    receipt = trouble = ""
+    if dry_run:
+        state = state_of(from_disk(transcript, world.places, home))
+    else:
+        saved = keep(home, transcript, world.places, BY_HAND, datetime.now(UTC))
+        state, trouble = saved.state, saved.trouble
+        receipt = saved.checkpoint.id if saved.checkpoint is not None else ""
+    if as_machine:
+        told = {"session": transcript.stem, "receipt": receipt, "trouble": trouble, **asdict(state)}
+        click.echo(json.dumps(told, indent=2))
+        return
+    if trouble:
+        click.echo(f"coffer: {visible(trouble)}; it is left out, and this takes its place.", err=True)
+    if state.empty:
+        click.echo("There is nothing to save: no team, no tasks, nothing in the background.")
+        return
+    _draw(state)
+    name = visible_line(transcript.stem)
+    done = f"Saved with receipt {receipt}." if receipt else "Nothing was saved (--dry-run)."
+    click.echo(f"That is session {name} as it stands. {done}")
+
+
+def _draw(state: SessionState) -> None:
+    from coffer.cli.screen import cell, console, table, text, wrapped  # noqa: PLC0415  (rich is imported when something is drawn)
+
+    screen = console()
+    if state.team:
+        rows = table("Team", "name", "kind", "status", "last wrote", "what")
+        for mate in state.team:
+            rows.add_row(
+                cell(mate.name), cell(mate.type), mate.status, clock(mate.wrote), cell(mate.said, _WIDEST)
+            )
+        screen.print(wrapped(rows))
+    if state.tasks:
+        rows = table("Tasks", "id", "status", "owner", "what")
+        for task in state.tasks:
+            rows.add_row(
+                cell(task.id),
+                text(task.status.replace("_", " ")),
+                cell(task.owner),
+                cell(task.subject, _WIDEST),
+            )
+        screen.print(wrapped(rows))
+    if state.jobs:
+        rows = table("Running in the background", "kind", "id", "since", "what")
+        for job in state.jobs:
+            rows.add_row(job.kind, cell(job.id), clock(job.since), cell(job.what, _WIDEST))
+        screen.print(wrapped(rows))
