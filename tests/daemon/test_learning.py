@@ -8,6 +8,8 @@ import shutil
 from coffer.store.db import database
 from coffer.store.evidence import turns
 from tests.daemon.rig import RULE, SAID, Rig, eventually
+from tests.models.server import OPENAI, serving
+from tests.work.test_learn_with_model import ASKS, YES
 
 
 def test_a_correction_in_a_transcript_is_pending_with_no_hook_at_all(running: Rig) -> None:
@@ -141,3 +143,28 @@ def test_the_end_of_a_session_is_learned_from_also_by_the_api(running: Rig) -> N
     assert running.post("/api/v1/agents/claude/sessions/a/end", b"") == (202, b'{"known":true}')
     assert running.post("/api/v1/agents/claude/sessions/none/end", b"") == (202, b'{"known":false}')
     eventually(lambda: running.rules(tide))
+
+
+def test_a_model_is_asked_with_the_key_of_a_file(rig: Rig) -> None:
+    """The daemon has no variable of a terminal, and the key stands in no place that others see."""
+    key = "plover-Zq8Tq0cVhR5mBn2LxKpW7yUe"
+    secret = rig.house / "key"
+    secret.write_text(key)
+    secret.chmod(0o600)
+    tide = rig.project()
+    with serving(OPENAI.says(YES)) as server:
+        rig.settings(
+            f'[model]\nprovider = "openai"\nbase_url = "{server.url}/v1"\nmodel = "plover-1"\n'
+            'key_env = "PLOVER_KEY"\nkey_file = "~/key"\n'
+        )
+        with rig.daemon():
+            session = rig.session("one", tide)
+            session.says("fix the parser")
+            session.says(ASKS)
+            session.hook("Stop")
+            eventually(lambda: rig.rules(tide))
+        (request, *_) = server.requests
+    assert request.headers["authorization"] == f"Bearer {key}"
+    assert rig.rules(tide) == ["pending: Do not mock the database; use the test container."]
+    kept = [path for path in rig.home.root.rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
+    assert kept == []

@@ -32,7 +32,8 @@ class Model:
     """Which model is asked. timeout: seconds for one request, from connecting to its last byte.
 
     base_url: without a slash at its end, "" for the provider's own. key_env: name of the environment variable
-    that holds the key, "" for a server that wants none. retries: requests after the first. calls_a_day: requests
+    that holds the key, key_file: a file that does, for where the variable is not set (the daemon has none of a
+    person's); "" for none, for a server that wants no key. retries: requests after the first. calls_a_day: requests
     in one UTC day, each retry counted. allow_http: plain HTTP to another machine.
     """
 
@@ -44,6 +45,7 @@ class Model:
     retries: int = 2
     calls_a_day: int = 200
     allow_http: bool = False
+    key_file: str = ""
 
     @property
     def address(self) -> str:
@@ -275,6 +277,7 @@ _URL = re.compile(
 )
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.:/@+-]{0,199}", re.ASCII)
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
+_PATH = re.compile(r"(?:~?/[^\x00-\x1f\x7f]{1,1000})", re.ASCII)
 _PROVIDERS = re.compile("none|anthropic|openai")
 _UNSURE = {"random string"}
 
@@ -287,6 +290,7 @@ def _model(table: Table, told: Told) -> Model:
         base_url=_secretless(table, "base_url", _URL, "an address such as https://host:8080/v1").rstrip("/"),
         model=_secretless(table, "model", _MODEL_NAME, "the name of a model, as its provider writes it"),
         key_env=_secretless(table, "key_env", _VARIABLE, "the NAME of an environment variable in capitals"),
+        key_file=_secretless(table, "key_file", _PATH, "the path of a file, from / or ~/ on"),
         timeout=table.number("timeout", plain.timeout, 1, 600),
         retries=table.whole("retries", plain.retries, 0, 5),
         calls_a_day=table.whole("calls_a_day", plain.calls_a_day, 0, 100_000),
@@ -320,10 +324,10 @@ def _unfit(model: Model) -> list[str]:
     problems = []
     if not model.model:
         problems.append(f'`model.model` must name a model, since `model.provider` is "{model.provider}".')
-    if not model.key_env and (model.provider == "anthropic" or not model.base_url):
+    if not model.key_env and not model.key_file and (model.provider == "anthropic" or not model.base_url):
         problems.append(
             "`model.key_env` must be the NAME of the environment variable that holds the key for "
-            f"{model.address}."
+            f"{model.address}, or `model.key_file` the path of a file that does."
         )
     if model.address.lower().startswith("http:") and not (model.allow_http or is_loopback(model.address)):
         problems.append(

@@ -54,12 +54,16 @@ EXHAUSTED = ("insufficient_quota", "billing_error")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """How a model is reached. key: "" for none. before_each: called before every request. sleep: seconds."""
+    """How a model is reached. key: "" for none. before_each: called before every request. sleep: seconds.
+
+    source: the variable or the file that the key comes from.
+    """
 
     model: Model
     key: str = field(repr=False)
     before_each: Callable[[], None]
     sleep: Callable[[float], None] = time.sleep
+    source: str = ""
 
     @property
     def name(self) -> str:
@@ -228,7 +232,6 @@ def _refused(response: httpx.Response, said: dict[str, Any] | None, line: Line) 
     """What a status other than 200 means."""
     status, code = response.status_code, _code(said)
     shown = f"{status}, {code}" if code else str(status)
-    variable = line.model.key_env
     if code in EXHAUSTED:
         return _Fault(f"its account is used up ({shown})", "Look at the account with its provider.")
     if 300 <= status < 400:
@@ -237,8 +240,10 @@ def _refused(response: httpx.Response, said: dict[str, Any] | None, line: Line) 
             "Set `model.base_url` to the final address.",
         )
     if status in (401, 403):
-        what = f"refuses the key in {variable}" if variable else "wants a key"
-        return _Fault(f"it {what} ({shown})", "Look at `model.key_env` and the variable that it names.")
+        what = f"refuses the key in {line.source}" if line.source else "wants a key"
+        return _Fault(
+            f"it {what} ({shown})", "Look at `model.key_env` and `model.key_file`, and what they name."
+        )
     if status in (408, 429) or status >= 500:
         wait = _retry_after(response.headers.get("retry-after", ""))
         what = "is asked too often" if status == 429 else "fails"

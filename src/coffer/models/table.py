@@ -9,6 +9,7 @@ from coffer.core.settings import Model
 from coffer.errors import ModelUnavailable
 from coffer.models.anthropic import Anthropic
 from coffer.models.exchange import Line
+from coffer.models.key import key_of
 from coffer.models.openai import OpenAI
 
 
@@ -33,20 +34,8 @@ def backend(
     sleep: waits so many seconds. Raises ModelUnavailable where the key is missing: nothing else is tried in its
     place, least of all an agent's command line, which would bill its owner and hear its own hooks.
     """
-    key = environment.get(model.key_env, "").strip() if model.key_env else ""
-    line = Line(model, key, before_each, sleep)
-    if model.key_env and not key:
-        raise ModelUnavailable(
-            line.name,
-            f"the environment variable {model.key_env}, which `model.key_env` names, is not set here",
-            'Set it, or set `model.provider = "none"`.',
-        )
-    # the HTTP library would repeat the whole value in its error
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise ModelUnavailable(
-            line.name,
-            f"what the environment variable {model.key_env} holds is no key: it has blanks or signs in it that "
-            "no header may have",
-            "Set it to the key alone.",
-        )
+    key = key_of(model, environment)
+    line = Line(model, key.text, before_each, sleep, key.source)
+    if key.problem:
+        raise ModelUnavailable(line.name, key.problem, key.advice)
     return BACKENDS[model.provider](line)
