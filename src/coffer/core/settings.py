@@ -138,6 +138,7 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
         _model(tables.table("model"), told),
         prune=_prune(tables.table("prune")),
         learn=Learn(**_switches(tables.table("learn"), auto=True, ask=True)),
+        journal=Journal(**_switches(tables.table("journal"), auto=True, model=False)),
         http=Http(**_switches(tables.table("http"), tcp=False)),
         guard=guard,
         native_memory=_native_memory(tables.table("agents")),
