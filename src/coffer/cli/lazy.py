@@ -36,3 +36,21 @@ class LazyGroup(click.Group):
         """The list of commands, without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in self.table.items()])
+
+
+class DefaultGroup(LazyGroup):
+    """A group that means one of its commands where none is named: `coffer project .` is `coffer project show .`.
+
+    A word that is a command's name is the command; `./list` names a folder of that name.
+    """
+
+    def __init__(self, *arguments: Any, default: str, **options: Any) -> None:
+        super().__init__(*arguments, no_args_is_help=False, **options)
+        self.default = default
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default in front of what names no command. Completion of nothing yet offers the commands."""
+        first = args[0] if args else ""
+        if first not in self.table and first not in ("-h", "--help") and (args or not ctx.resilient_parsing):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)

@@ -36,6 +36,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "hooks": ("coffer.cli.hooks", "Connect your agents: put Coffer's hooks in, take them out, see them."),
     "native-memory": ("coffer.cli.native_memory", "Switch the agents' own memory off, and put it back."),
     "status": ("coffer.cli.status", "Show whether the rules arrive: daemon, hooks, open sessions."),
+    "handoff": ("coffer.cli.handoff", "Where work on a branch stands, and what happened since."),
+    "project": ("coffer.cli.project", "Which project a folder belongs to, and whose memory it has."),
     "run": ("coffer.cli.run", "Run an agent so that its session can be reloaded in place."),
     "reload": ("coffer.cli.reload", "Reload a session that runs under `coffer run`, or say why not now."),
     "guard": ("coffer.cli.guard", "Whether a live session may be touched now, and what is in flight if not."),

@@ -71,7 +71,7 @@ class Resumed:
 
     branch: the one that was asked for. project: its name. path: of the file. was: a former name of the branch, under
     which the handoff lies. doing: rebase or bisect. folder: where it was read. notes, journal: what else the vault has
-    of the project, in files, and the journal's last day.
+    of the project, in files, and the journal's last day. replaced: handoffs of this branch in its history.
     """
 
     project: str
@@ -86,6 +86,7 @@ class Resumed:
     others: tuple[Other, ...] = ()
     notes: int = 0
     journal: str = ""
+    replaced: int = 0
 
     @property
     def found(self) -> bool:
@@ -101,6 +102,10 @@ def told(resumed: Resumed, now: float) -> str:
 
 def _missing(resumed: Resumed) -> list[str]:
     lines = [f"found: false. There is no handoff of {called(resumed.branch)} in project {resumed.project}."]
+    if resumed.replaced:
+        lines.append(
+            f"Its history has {resumed.replaced}: the person sees them with `coffer handoff history`."
+        )
     have = []
     if resumed.notes:
         have.append(f"{resumed.notes} file{'s' * (resumed.notes > 1)} of notes")
@@ -108,7 +113,7 @@ def _missing(resumed: Resumed) -> list[str]:
         have.append(f"a journal up to {resumed.journal}")
     if have:
         lines.append(f"The memory of this project has {' and '.join(have)}: `recall` searches them.")
-    elif not resumed.others:
+    elif not resumed.others and not resumed.replaced:
         lines.append(
             "Nothing else is kept of this project either: ask the person what they want to go on with."
         )

@@ -23,7 +23,7 @@ UNDOABLE = (
 )
 
 BY_ID = ("journal", "handoff")
-"""Kinds that Coffer or an agent makes by itself: what a person did last is not one of them, so they are undone by their id only."""
+"""Kinds that Coffer or an agent makes by itself: what a person did last is none of them, so they are undone by id."""
 
 AUDIT = "AGENT_"
 """How the kinds of audit events begin (DESIGN section 4)."""

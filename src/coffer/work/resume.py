@@ -56,6 +56,7 @@ def resume_of(place: Place, branch: str = "") -> Resumed:
         tuple(Other(one, _state(place, one, one.branch, heads)) for one in others),
         notes,
         journal,
+        0 if entry is not None else len(vault.files(place.history(wanted))),
     )
 
 
@@ -199,6 +200,7 @@ def as_json(resumed: Resumed, now: datetime) -> dict[str, object]:
         "others": [entry_as_json(one.entry, text=False) | {"state": one.state} for one in resumed.others],
         "notes": resumed.notes,
         "journal": resumed.journal,
+        "replaced": resumed.replaced,
     }
 
 
