@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,31 @@ def test_up_and_down_leave_no_byte_behind(here: Place) -> None:
     assert said.code == 0, said.err
     assert not here.home.root.exists()
     assert here.files() == before, "digests stay"
+
+
+@pytest.mark.parametrize("renewed", [True, False])
+def test_a_home_that_was_renamed(here: Place, renewed: bool) -> None:  # noqa: FBT001
+    """Its receipts name a place that is gone, and still say what in the settings is ours."""
+    (here.settings.parent / "notes").write_text("mine")
+    assert here.machine.alone("up", "--yes").code == 0
+    here.end()
+    there = Place(replace(here.machine, home=here.machine.home.with_name("renamed")))
+    here.machine.home.rename(there.machine.home)
+    try:
+        if renewed:
+            assert there.machine.alone("up", "--yes").code == 0
+            assert there.settings.read_text().count(str(there.home.root)) == 7
+        said = there.machine.alone("down", "--yes")
+        assert said.code == 0, said.err
+    finally:
+        there.end()
+    assert there.settings.read_text() == SETTINGS
+    assert sorted(path.name for path in there.settings.parent.iterdir()) == [
+        "notes",
+        "projects",
+        "settings.json",
+    ]
+    assert json.loads(there.state.read_text())["mcpServers"] == {}
 
 
 def test_an_agents_own_memory_off_and_back(here: Place) -> None:

@@ -7,6 +7,7 @@ the new one; a receipt that stayed prepared is closed by the next write, by what
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -78,7 +79,7 @@ def carry_out(change: Change, home: Home, now: datetime | None = None) -> Receip
         if backup is not None and config.data is not None:
             config_file.keep(backup, config.data)
         with refusals(home.root), database(home) as connection:
-            known = receipts(connection, receipt.path)
+            known = of_file(connection, config.path)
             _settle(connection, known, was)
             closes = _OPENED_BY.get(change.kind)
             closed = [one for one in known if one.kind == closes and one.data.get("open")]
@@ -147,7 +148,7 @@ def open_installs(home: Home, path: Path, data: bytes | None, kind: str = INSTAL
     if not home.database.exists():
         return []
     with database(home, write=False) as connection:
-        known = receipts(connection, str(path))
+        known = of_file(connection, path)
     now = digest(data)
     found = [
         one
@@ -156,6 +157,17 @@ def open_installs(home: Home, path: Path, data: bytes | None, kind: str = INSTAL
         and (one.data.get("open") or (one.status == PREPARED and one.data.get("digest_after") == now))
     ]
     return found[::-1]
+
+
+def of_file(connection: sqlite3.Connection, path: Path) -> list[Receipt]:
+    """The receipts of an agent's file, newest first: also those under the name that it had before.
+
+    Who renames a home folder or takes it to another machine takes the receipts along, and they name a place that is
+    gone. Without them nobody would know what in the file is ours.
+    """
+    every = receipts(connection)
+    gone = {one.path for one in every if Path(one.path).name == path.name and not os.path.lexists(one.path)}
+    return [one for one in every if one.path == str(path) or (one.path in gone and one.kind in KINDS)]
 
 
 def bring_back(receipt: Receipt, home: Home, now: datetime | None = None) -> Receipt:

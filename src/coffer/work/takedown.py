@@ -21,14 +21,13 @@ from coffer.core.json_edit import JsonRefused
 from coffer.disk import config_file
 from coffer.disk.replace import refusals
 from coffer.errors import CofferError
-from coffer.store.db import Receipt
+from coffer.store.db import Receipt, database
 from coffer.store.home import Home
 from coffer.work import codex_trust, mcp_entries, native_memory
 from coffer.work.agent_client import find_client
 from coffer.work.client_writes import close_open, kept_keys, put_back, through_client
-from coffer.work.config_write import ADDED, FORGOTTEN, KINDS, REMOVED, TRUSTED, digest
+from coffer.work.config_write import ADDED, FORGOTTEN, KINDS, REMOVED, TRUSTED, digest, of_file
 from coffer.work.install import InstallPlan, plan_removal, read_text, settings_path, uninstall, write
-from coffer.work.receipts import all_receipts
 from coffer.work.setup import Ground, Outcome
 
 RUNNING = (
@@ -211,15 +210,21 @@ def _remove_server(agent: str, ground: Ground) -> Receipt | None:
 
 def _drop_baks(one: AgentTakedown, ground: Ground) -> None:
     """Remove the copies that we laid beside the settings; the same bytes lie in Coffer's backups."""
-    files = {str(plan.path) for plan in one.plans}
-    files.add(str(mcp_entries.servers_file(one.agent, ground.environment)))
-    kept = [receipt for receipt in all_receipts(ground.home) if receipt.path in files]
-    ours = {str(receipt.data["digest_before"]) for receipt in kept if receipt.kind in (*KINDS, "undo")}
-    for name in {str(receipt.data.get("bak") or "") for receipt in kept} - {""}:
-        there = config_file.read(Path(name)).data
+    files = {plan.path for plan in one.plans}
+    files.add(mcp_entries.servers_file(one.agent, ground.environment))
+    if not ground.home.database.exists():
+        return
+    with database(ground.home, write=False) as connection:
+        kept = [(file, receipt) for file in files for receipt in of_file(connection, file)]
+    ours = {str(receipt.data["digest_before"]) for _, receipt in kept if receipt.kind in (*KINDS, "undo")}
+    names = [(file, str(receipt.data.get("bak") or "")) for file, receipt in kept]
+    for bak in {
+        path for file, name in names if name for path in (Path(name), file.with_name(Path(name).name))
+    }:
+        there = config_file.read(bak).data
         if there is not None and digest(there) in ours:
-            with refusals(Path(name)):
-                Path(name).unlink(missing_ok=True)
+            with refusals(bak):
+                bak.unlink(missing_ok=True)
 
 
 def running_parts(home: Home) -> list[str]:
