@@ -35,8 +35,10 @@ _SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
 class Moves:
     """Times are Unix seconds.
 
-    reloads: when one was begun. failures: when a move failed. tell: what the person is to be told once at a prompt, of
-    the receipt `tell_of`. stopped: why the last move was not made, in a context of `stopped_at` tokens.
+    reloads: when one was begun. failures: when a move failed. tell: what the person is to be told once at a prompt,
+    of the receipt `tell_of`. stopped: why the last move was not made, in a context of `stopped_at` tokens. open: the
+    receipt of the last move, while something of its story is still to come. overflow: the last refusal of the API, a
+    prompt that was too long, that was answered by a move.
     """
 
     reloads: tuple[float, ...] = ()
@@ -45,6 +47,8 @@ class Moves:
     tell_of: str = ""
     stopped: str = ""
     stopped_at: int = 0
+    open: str = ""
+    overflow: str = ""
 
 
 def moves_path(home: Home, session: str) -> Path | None:
@@ -71,13 +75,14 @@ def _understood(said: Any) -> Moves | None:
     if not isinstance(said, dict):
         return None
     reloads, failures = _times(said.get("reloads")), _times(said.get("failures"))
-    words = [said.get(key, "") for key in ("tell", "tell_of", "stopped")]
+    words = [said.get(key, "") for key in ("tell", "tell_of", "stopped", "open", "overflow")]
     tokens = said.get("stopped_at", 0)
     if reloads is None or failures is None or not all(isinstance(word, str) for word in words):
         return None
     if not isinstance(tokens, int) or isinstance(tokens, bool):
         return None
-    return Moves(reloads, failures, words[0], words[1], words[2], tokens)
+    tell, tell_of, stopped, still, overflow = words
+    return Moves(reloads, failures, tell, tell_of, stopped, tokens, still, overflow)
 
 
 def _times(said: Any) -> tuple[float, ...] | None:
@@ -90,11 +95,14 @@ def _times(said: Any) -> tuple[float, ...] | None:
 def keep_moves(home: Home, session: str, now: float, **changed: Any) -> Moves:
     """Change what is counted; what it is then. Raises WriteFailed.
 
-    `reload=True` and `failure=True` count one at `now`; the rest are fields of Moves.
+    `reload=True` and `failure=True` count one at `now`; the rest are fields of Moves. An `overflow` of "" is no news.
     """
     path = moves_path(home, session)
     before = moves_of(home, session, now)
-    reloads = (*before.reloads, now) if changed.pop("reload", False) else before.reloads
+    if not changed.get("overflow"):
+        changed.pop("overflow", None)
+    told = changed.pop("reloads", before.reloads)
+    reloads = (*told, now) if changed.pop("reload", False) else told
     failures = (*before.failures, now) if changed.pop("failure", False) else before.failures
     after = replace(before, reloads=reloads[-_KEPT:], failures=failures[-_KEPT:], **changed)
     if path is not None and (after != before or not path.exists()):

@@ -1,9 +1,9 @@
 """What the guard keeps of a session: `<home>/guard/<session>.state.json`, and `everyone.state.json` for all of them.
 
 mode: what a person asked for. fired: tiers that were nudged for and not armed again. cleared: ids of blockers that a
-person cleared. told: the receipt of the last move that the person was told of. A file that can't be understood is one
-in which nothing was said, except that it pauses: a person who asked for quiet must not be nudged since a disk broke the
-file.
+person cleared. told: the receipt of the last move that the person was told of. acted: tiers that were acted upon and
+not armed again. A file that can't be understood is one in which nothing was said, except that it pauses: a person who
+asked for quiet must not be nudged since a disk broke the file.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class GuardState:
     fired: tuple[str, ...] = ()
     cleared: tuple[str, ...] = ()
     told: str = ""
+    acted: tuple[str, ...] = ()
 
 
 def state_path(home: Home, session: str) -> Path | None:
@@ -61,6 +62,7 @@ def guard_state(home: Home, session: str) -> GuardState:
         _words(said.get("fired")),
         _words(said.get("cleared")),
         told if isinstance(told, str) else "",
+        _words(said.get("acted")),
     )
 
 

@@ -106,6 +106,28 @@ def last_stop(home: Home, session: str) -> tuple[float, tuple[Mapping[str, Any],
     return None
 
 
+def loaded_at(home: Home, session: str, since: float) -> float | None:
+    """When the client was told to have read its session again, at or after a time; None: it was not seen to.
+
+    Unix seconds. A compaction starts a session too, and reads nothing.
+    """
+    try:
+        lines = kept_hooks(home, session).read_bytes().split(b"\n")
+    except OSError:
+        return None
+    for line in lines:
+        if b'"SessionStart"' not in line:
+            continue
+        try:
+            told = json.loads(line)
+            time, source = float(told["ts"]), told["stdin"].get("source")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        if time >= since and source in ("resume", "startup"):
+            return time
+    return None
+
+
 def drop_old(home: Home, before: float) -> int:
     """Remove what is kept of sessions that were silent since `before` (Unix seconds); how many files that were.
 

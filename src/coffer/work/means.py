@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from coffer.core.settings import Guard
-from coffer.core.typed_reload import SETTLE_SECONDS
+from coffer.core.typed_reload import SETTLE_SECONDS, TYPED
+from coffer.disk.places import Places
+from coffer.disk.tmux import Pane
 from coffer.store.home import Home
 from coffer.work import runs
 from coffer.work.guard_errors import LauncherSilent
+from coffer.work.tmux import TmuxClient, find_client
 from coffer.work.window import report_of
 
 MeansName = Literal["typed", "tmux", "restart", "none"]
@@ -57,6 +60,30 @@ class Sought:
     environment: Mapping[str, str]
     settings: Guard
     words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tmux:
+    """A pane of tmux, where the person allowed it (`[guard] tmux`): the same line, typed and read back."""
+
+    client: TmuxClient
+
+    @property
+    def name(self) -> MeansName:
+        """The one."""
+        return "tmux"
+
+    def obstacles(self) -> list[str]:
+        """As the pane shows it."""
+        return self.client.obstacles()
+
+    def reload(self, wait: float) -> Reloaded:
+        """Read back before Enter. What was typed and could not be deleted is told."""
+        done = self.client.reload(wait)
+        if done.kind == TYPED:
+            return Reloaded(DONE, done.why, done.seconds)
+        left = f"; “{done.left}” still stands in the line" if done.left else ""
+        return Reloaded(REFUSED, f"{done.why}{left}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +147,16 @@ def _launcher(sought: Sought) -> Means | None:
     return None
 
 
-MEANS: tuple[Callable[[Sought], Means | None], ...] = (_launcher,)
+def _tmux(sought: Sought) -> Means | None:
+    """The pane that the session's own environment names, if its client is there."""
+    pane = Pane.of(sought.environment) if sought.settings.tmux else None
+    if pane is None:
+        return None
+    client = find_client(sought.session, Places.of(sought.environment), pane, sought.words)
+    return Tmux(client) if client is not None else None
+
+
+MEANS: tuple[Callable[[Sought], Means | None], ...] = (_launcher, _tmux)
 """What finds each, from the best to the last."""
 
 

@@ -129,7 +129,7 @@ def _write(receipt: Receipt, ticket: Ticket, backup: Path, file: IO[bytes]) -> d
             raise PrunedContentMissing(
                 f"Receipt {receipt.id}", str(backup), "its bytes are not the original's"
             )
-        carried = _carried(receipt, original, current)
+        carried = carried_of(receipt, original, current)
         late = original.size - before - carried
         appended = current.size - size + late
         if appended and original.read(before - 1, before) != b"\n":
@@ -170,7 +170,7 @@ def _original(receipt: Receipt, backup: Path) -> Iterator[Source]:
         yield source
 
 
-def _carried(receipt: Receipt, original: Source, current: Source) -> int:
+def carried_of(receipt: Receipt, original: Source, current: Source) -> int:
     """How many of the bytes that a client appended late to the old inode stand in the new file already."""
     before, after = int(receipt.data["bytes_before"]), int(receipt.data["bytes_after"])
     if "carried" in receipt.data:

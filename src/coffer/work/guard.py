@@ -1,0 +1,335 @@
+"""One move: prune an open session at an idle safe point, and have its client read it again.
+
+Order, so that nothing is lost whatever happens in between: what an earlier mover left is brought to its end; may the
+guard at all; how it would be reloaded; the limits, counted on disk; the gate; damage that a prune left behind is
+mended; the plan, and whether it is worth it; the candidate beside the file, proven and synced; the gate again, right
+before the swap; the old inode drained; the reload counted, asked for once, and seen. Each step leaves its trace in the
+receipt (`work.move_story`) before the next begins.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from coffer.core.price import Price
+from coffer.core.safepoint import Answer, Blocker
+from coffer.core.settings import Guard
+from coffer.core.tiers import TierName, futile, may_reload
+from coffer.core.transcript import About
+from coffer.disk.replace import Ticket
+from coffer.errors import Busy, CofferError, FileMoved, LateLinesKept, TranscriptEmpty, TranscriptMissing
+from coffer.store.db import Receipt
+from coffer.store.guard_moves import keep_moves, moves_of, one_mover
+from coffer.store.hook_events import loaded_at
+from coffer.work.gate import Gate
+from coffer.work.guard_errors import NotSafe
+from coffer.work.guarded import By, Guarded, why_not
+from coffer.work.means import DONE, REFUSED, Means, MeansName, Sought, means_for
+from coffer.work.move_story import (
+    ASKED,
+    BY_HAND,
+    NOT_SEEN,
+    OWED,
+    RELOADED,
+    keep,
+    moves_made,
+    outcome,
+    settle,
+    tell,
+)
+from coffer.work.prune import Proposal, apply, propose
+from coffer.work.prune_report import price_of
+from coffer.work.read import opened
+from coffer.work.repair import repair
+from coffer.work.rest import Proof
+
+WAIT_SECONDS = 10.0
+"""How long a means may wait for the moment in which it can reload."""
+SEEN_SECONDS = 10.0
+"""How long the client's SessionStart is waited for, after the reload was asked for."""
+_LOOK_SECONDS = 0.1
+_MOST_REFUSED = 5
+"""Attempts in which nothing was sent, after which the person is told instead."""
+EMPTY = "an idle client with an empty input line"
+BRANCH = "branch"
+"""The blocker that a repair takes away."""
+
+Kind = Literal[
+    "reloaded", "by hand", "not seen", "waits", "rests", "futile", "left alone", "failed", "nothing"
+]
+ENDED = frozenset({"reloaded", "by hand", "not seen", "futile"})
+"""Kinds after which a tier has been dealt with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked for. tier: that fired; a person's order has none. overflow: the API's refusal that it answers.
+
+    prescription "": nothing new, only the end of an earlier move.
+    """
+
+    prescription: str
+    tier: TierName = "trim"
+    by: By = "guard"
+    overflow: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What a move reaches the world by. judge: the gate's answer, may the file be written now. Times: Unix seconds."""
+
+    judge: Callable[[], Answer]
+    means: Means | None
+    now: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+    wait: float = WAIT_SECONDS
+    seen: float = SEEN_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What became of it. why: a phrase. blockers: of `waits`. receipt: of a file that was written."""
+
+    kind: Kind
+    why: str = ""
+    blockers: tuple[Blocker, ...] = ()
+    receipt: Receipt | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs (docs/formats.md)."""
+        found = [
+            {"kind": each.kind, "evidence": each.evidence, "clears": each.clears} for each in self.blockers
+        ]
+        data = self.receipt.data if self.receipt is not None else {}
+        reload = data.get("reload")
+        return {
+            "kind": self.kind,
+            "why": self.why,
+            "blockers": found,
+            "receipt": self.receipt.id if self.receipt is not None else None,
+            "forecast": data.get("forecast"),
+            "reload": reload if isinstance(reload, dict) else None,
+        }
+
+
+def hands_for(session: Guarded, settings: Guard) -> Hands:
+    """The real world's hands for a session."""
+    gate = Gate(session.transcript, session.places, session.home)
+    sought = Sought(session.id, session.home, session.environment, settings)
+    return Hands(lambda: gate.verdict().write, means_for(sought))
+
+
+def act(session: Guarded, wish: Wish, settings: Guard, hands: Hands) -> Move:
+    """Make one move, or say why not. It never waits for the session to become idle: ask again then.
+
+    Raises StoreFailed and WriteFailed where Coffer's own folder fails; the transcript is whole then, pruned or not.
+    """
+    try:
+        with one_mover(session.home, session.id):
+            return _Mover(session, wish, settings, hands).move()
+    except Busy:
+        return Move("waits", "another Coffer is at it")
+
+
+@dataclass(slots=True)
+class _Mover:
+    session: Guarded
+    wish: Wish
+    settings: Guard
+    hands: Hands
+
+    def move(self) -> Move:
+        session, now = self.session, self.hands.now()
+        reason = why_not(session, self.wish.by, self.settings, self.hands.means)
+        owed = settle(session, now)
+        if reason:
+            return Move("left alone", reason)
+        if owed is not None:
+            return self._reload(owed)
+        if not self.wish.prescription:
+            return Move("nothing", "nothing is owed")
+        if self.wish.by == "guard":
+            if reason := self._spent(now):
+                return Move("rests", reason)
+            if reason := self._unread():
+                return Move("left alone", reason)
+        if blockers := self._blockers(mending=True):
+            return Move("waits", blockers=blockers)
+        try:
+            return self._written()
+        except NotSafe:
+            return Move("waits", blockers=self._blockers() or self._blockers(mending=True))
+        except (Busy, FileMoved) as error:
+            return Move("waits", str(error))
+        except (TranscriptMissing, TranscriptEmpty) as error:
+            return Move("nothing", str(error))
+
+    def _spent(self, now: float) -> str:
+        moves = moves_of(self.session.home, self.session.id, now)
+        reason = may_reload(moves.reloads, moves.failures, now)
+        if reason:
+            keep_moves(self.session.home, self.session.id, now, stopped=reason)
+        return reason
+
+    def _unread(self) -> str:
+        """Whether the last move still waits for the person: another one would help no more than that did."""
+        made = next(
+            (one for one in moves_made(self.session.home, self.session.transcript) if outcome(one)), None
+        )
+        waits = made is not None and made.status == "done" and outcome(made) in (BY_HAND, NOT_SEEN)
+        return "it is pruned, and waits for you to reload it" if waits else ""
+
+    # --- the gate
+
+    def _blockers(self, *, mending: bool = False) -> tuple[Blocker, ...]:
+        """What is in the way of writing now, and of the reload that follows. mending: but what a repair takes away."""
+        found = [each for each in self.hands.judge().blockers if not (mending and each.kind == BRANCH)]
+        obstacles = self.hands.means.obstacles() if self.hands.means is not None else []
+        return (*found, *(Blocker("input", why, EMPTY) for why in obstacles))
+
+    def _proof(self, *, mending: bool = False) -> Proof:
+        def proven(_about: About, _ticket: Ticket) -> None:
+            if blockers := self._blockers(mending=mending):
+                raise NotSafe(self.session.id, [(each.kind, each.evidence) for each in blockers])
+
+        return proven
+
+    # --- writing
+
+    def _written(self) -> Move:
+        session = self.session
+        with opened(session.transcript) as found:
+            mended = repair(found, session.home, session.places, proof=self._proof(mending=True))
+        if mended.receipt is not None and (blockers := self._blockers()):
+            return Move("waits", blockers=blockers)
+        try:
+            with opened(session.transcript) as found:
+                proposal = propose(found, session.environment, self.wish.prescription)
+                return self._pruned(proposal)
+        except LateLinesKept as error:
+            return self._torn(error)
+        except (Busy, FileMoved, NotSafe, TranscriptMissing, TranscriptEmpty):
+            raise
+        except CofferError as error:
+            keep_moves(session.home, session.id, self.hands.now(), failure=True, stopped=str(error))
+            return Move("failed", str(error))
+
+    def _pruned(self, proposal: Proposal) -> Move:
+        session, now = self.session, self.hands.now()
+        before, after, cost = proposal.report.tokens, proposal.tokens_after, price_of(proposal)
+        reason = self._futile(proposal, before, after, cost)
+        if reason:
+            keep_moves(
+                session.home, session.id, now, stopped=reason, stopped_at=before, overflow=self.wish.overflow
+            )
+            return Move("futile", reason)
+        means = self.hands.means
+        reload = {"means": _name(means), "outcome": BY_HAND if means is None else OWED, "swapped_at": now}
+        more = {
+            "by": self.wish.by,
+            "tier": self.wish.tier if self.wish.by == "guard" else "",
+            "forecast": before - after,
+            "scale": proposal.report.composition.calibration.scale,
+            "idle_at": _idle_since(session),
+            "reload": reload,
+        }
+        receipt, _ = apply(proposal, session.home, session.places, proof=self._proof(), more=more)
+        if receipt is None:
+            keep_moves(
+                session.home, session.id, now, stopped="the laws left nothing of the plan", stopped_at=before
+            )
+            return Move("futile", "the laws left nothing of the plan")
+        keep_moves(session.home, session.id, now, stopped="", overflow=self.wish.overflow, open=receipt.id)
+        if means is None:
+            tell(session.home, receipt, now, "and your client has not read it again")
+            return Move("by hand", receipt=receipt)
+        return self._reload(receipt)
+
+    def _futile(self, proposal: Proposal, before: int, after: int, cost: Price) -> str:
+        if proposal.plan.is_empty:
+            return "there is nothing to take out"
+        if self.wish.by == "person":
+            return ""
+        return futile(before, after, cost, "last call" if self.wish.overflow else self.wish.tier)
+
+    def _torn(self, error: LateLinesKept) -> Move:
+        """Pruned, and lines that a client wrote meanwhile stand in the backup only: it must not be read so."""
+        session, now = self.session, self.hands.now()
+        receipt = moves_made(session.home, session.transcript)[0]
+        keep(session.home, receipt, outcome=NOT_SEEN, why=str(error))
+        keep_moves(session.home, session.id, now, failure=True, stopped=str(error))
+        return Move("failed", str(error), receipt=receipt)
+
+    # --- reloading
+
+    def _reload(self, receipt: Receipt) -> Move:
+        session, means, now = self.session, self.hands.means, self.hands.now()
+        if means is None:
+            keep(session.home, receipt, outcome=BY_HAND)
+            tell(session.home, receipt, now, "and your client has not read it again")
+            return Move("by hand", receipt=receipt)
+        if blockers := self._blockers():
+            return Move("waits", blockers=blockers, receipt=receipt)
+        counted = moves_of(session.home, session.id, now)
+        keep_moves(session.home, session.id, now, reload=True)
+        keep(session.home, receipt, outcome=ASKED, asked_at=now, means=means.name)
+        done = means.reload(self.hands.wait)
+        if done.kind == REFUSED:
+            keep_moves(session.home, session.id, self.hands.now(), reloads=counted.reloads)
+            return self._refused(receipt, done.why)
+        seen = self._seen(now)
+        if seen is None:
+            why = done.why or "no SessionStart came"
+            keep(session.home, receipt, outcome=NOT_SEEN, why=why, seconds=round(done.seconds, 3))
+            keep_moves(session.home, session.id, self.hands.now(), failure=True)
+            tell(session.home, receipt, self.hands.now(), "but was not seen to be read again")
+            return Move("not seen", why, receipt=receipt)
+        took = done.seconds if done.kind == DONE and done.seconds else max(0.0, seen - now)
+        idle = receipt.data.get("idle_at")
+        since = round(max(0.0, seen - idle), 3) if isinstance(idle, int | float) and idle else None
+        keep(session.home, receipt, outcome=RELOADED, seen_at=seen, seconds=round(took, 3), since_idle=since)
+        return Move("reloaded", receipt=receipt)
+
+    def _refused(self, receipt: Receipt, why: str) -> Move:
+        """Nothing was sent: it may be tried again, a few times."""
+        session = self.session
+        count = int(receipt.data["reload"].get("refused", 0)) + 1
+        if count < _MOST_REFUSED:
+            keep(session.home, receipt, outcome=OWED, refused=count, why=why, asked_at=None)
+            return Move("waits", why, (Blocker("input", why, EMPTY),), receipt)
+        keep(session.home, receipt, outcome=NOT_SEEN, refused=count, why=why)
+        tell(session.home, receipt, self.hands.now(), "and your client has not read it again")
+        return Move("not seen", why, receipt=receipt)
+
+    def _seen(self, since: float) -> float | None:
+        until = self.hands.now() + self.hands.seen
+        while True:
+            seen = loaded_at(self.session.home, self.session.id, since)
+            if seen is not None or self.hands.now() >= until:
+                return seen
+            self.hands.sleep(_LOOK_SECONDS)
+
+
+def _name(means: Means | None) -> MeansName:
+    return "none" if means is None else means.name
+
+
+def _idle_since(session: Guarded) -> float | None:
+    """Since when every client that has it open says so of its status, Unix seconds."""
+    times = [said.get("statusUpdatedAt") for said in session.entries()]
+    known = [float(time) / 1000 for time in times if isinstance(time, int | float)]
+    return max(known, default=None)
+
+
+def plan_now(session: Guarded, prescription: str) -> tuple[Mapping[str, int], str]:
+    """What a move would bring now: tokens before and after, and why it would be futile for the guard, "" if not."""
+    with opened(session.transcript) as found:
+        proposal = propose(found, session.environment, prescription)
+        before, after = proposal.report.tokens, proposal.tokens_after
+        empty = "there is nothing to take out" if proposal.plan.is_empty else ""
+        return {"tokens_before": before, "tokens_after": after}, empty or futile(
+            before, after, price_of(proposal)
+        )

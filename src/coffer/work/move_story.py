@@ -1,0 +1,147 @@
+"""The story of a move, as its receipt tells it, and how one that was cut short comes to its end.
+
+A receipt of kind `prune` with `data.by = "guard"` (or "person", for one that was ordered) has `data.reload`:
+
+| outcome | what it means | what follows |
+|---|---|---|
+| owed | the file was swapped, and nothing was asked of the client | the reload, at a safe moment |
+| asked | the client was asked; what it did is not known yet | look for its SessionStart; never ask again |
+| reloaded | SessionStart `resume` was seen | the next answer measures it |
+| by hand | nothing but the person can reload it | the person is told |
+| not seen | it was asked, and no SessionStart came | the person is told; no repeat |
+
+A receipt that is `prepared` is of a move that was cut short before or behind its swap: the file tells which.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from coffer.disk.files import open_source
+from coffer.disk.replace import refusals
+from coffer.errors import CofferError
+from coffer.store.db import DONE, FAILED, PREPARED, Receipt, database, receipts, save
+from coffer.store.guard_moves import keep_moves
+from coffer.store.home import Home
+from coffer.store.hook_events import loaded_at
+from coffer.work.guarded import Guarded
+from coffer.work.undo import carried_of
+
+OWED, ASKED, RELOADED, BY_HAND, NOT_SEEN = "owed", "asked", "reloaded", "by hand", "not seen"
+BYS = ("guard", "person")
+_CHUNK = 1 << 20
+
+
+def moves_made(home: Home, transcript: Path) -> list[Receipt]:
+    """The moves of a file, newest first, whatever became of them."""
+    if not home.database.exists():
+        return []
+    with database(home, write=False) as connection:
+        found = receipts(connection, os.path.realpath(transcript))
+    return [receipt for receipt in found if is_move(receipt)]
+
+
+def is_move(receipt: Receipt) -> bool:
+    """Whether a receipt is of a move: a prune of an open session, or the undo of one."""
+    return receipt.kind in ("prune", "undo") and receipt.data.get("by") in BYS
+
+
+def outcome(receipt: Receipt) -> str:
+    """What became of its reload; "" for none."""
+    reload = receipt.data.get("reload")
+    return str(reload.get("outcome", "")) if isinstance(reload, dict) else ""
+
+
+def keep(home: Home, receipt: Receipt, **reload: object) -> None:
+    """Keep a receipt, with what is new of its reload. Raises StoreFailed."""
+    receipt.data["reload"] = {**receipt.data.get("reload", {}), **reload}
+    with database(home) as connection:
+        save(connection, receipt)
+
+
+def tell(home: Home, receipt: Receipt, now: float, why: str) -> None:
+    """Have the person told once, at the next prompt, that they must reload by hand."""
+    line = f"Coffer: this session was changed on disk, {why}. Type: /resume {receipt.session}"
+    keep_moves(home, receipt.session, now, tell=line, tell_of=receipt.id)
+
+
+def settle(session: Guarded, now: float) -> Receipt | None:
+    """Bring to its end what an earlier mover left; the move whose reload is still owed, if any.
+
+    The session must be held (`one_mover`), so that nobody is in the middle of what is found. Raises StoreFailed,
+    WriteFailed.
+    """
+    for receipt in moves_made(session.home, session.transcript):
+        if receipt.status == PREPARED and receipt.kind == "prune":
+            _close(session, receipt)
+        if receipt.status == DONE:
+            return _reload_of(session, receipt, now)
+    return None
+
+
+def _reload_of(session: Guarded, receipt: Receipt, now: float) -> Receipt | None:
+    """Look what became of the newest move's reload."""
+    state = outcome(receipt)
+    if state not in (OWED, ASKED, BY_HAND, NOT_SEEN):
+        return None
+    since = float(receipt.data["reload"].get("asked_at") or receipt.data["reload"].get("swapped_at") or now)
+    seen = loaded_at(session.home, session.id, since)
+    if seen is not None:
+        keep(session.home, receipt, outcome=RELOADED, seen_at=seen)
+        return None
+    if state == ASKED:  # whoever asked was killed: it is not asked twice
+        keep(session.home, receipt, outcome=NOT_SEEN, why="Coffer was ended while it waited for the reload")
+        tell(session.home, receipt, now, "but was not seen to be read again")
+    return receipt if state == OWED else None
+
+
+def _close(session: Guarded, receipt: Receipt) -> None:
+    """A move that was cut short: done where its file is in place, failed where it is not."""
+    backup = Path(str(receipt.data.get("backup", "")))
+    if not _is_in_place(session.transcript, backup, receipt):
+        receipt.status = FAILED
+        receipt.data["why"] = "Coffer was ended before anything was replaced"
+        with refusals(backup):
+            if backup.exists() and backup.samefile(session.transcript):
+                backup.unlink()
+    else:
+        receipt.status = DONE
+        receipt.data["carried"] = _carry(session.transcript, backup, receipt)
+    with database(session.home) as connection:
+        save(connection, receipt)
+
+
+def _is_in_place(path: Path, backup: Path, receipt: Receipt) -> bool:
+    try:
+        if not backup.exists() or backup.samefile(path):
+            return False
+        return _digest(path, int(receipt.data["bytes_after"])) == receipt.data.get("digest_after")
+    except (OSError, KeyError, ValueError):
+        return False
+
+
+def _digest(path: Path, size: int) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while size > 0 and (data := file.read(min(size, _CHUNK))):
+            digest.update(data)
+            size -= len(data)
+    return digest.hexdigest() if size == 0 else ""
+
+
+def _carry(path: Path, backup: Path, receipt: Receipt) -> int:
+    """Append what a client wrote late to the old inode and a killed Coffer did not carry over; all that is carried."""
+    before = int(receipt.data["bytes_before"])
+    try:
+        with open_source(backup) as original, open_source(path) as current:
+            carried = carried_of(receipt, original, current)
+            late = original.read(before + carried, original.size)
+    except CofferError:
+        return 0  # the undo says what is wrong with the backup
+    if late:
+        with refusals(path), path.open("ab", buffering=0) as target:
+            target.write(late)
+            os.fsync(target.fileno())
+    return carried + len(late)

@@ -1,0 +1,394 @@
+"""A move of the guard: every reason against it, every step of it, and a death at each of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coffer.core.safepoint import Answer, Blocker
+from coffer.core.settings import Guard
+from coffer.store.db import Receipt
+from coffer.store.guard_moves import keep_moves, moves_of
+from coffer.store.guard_state import EVERYONE, keep_state
+from coffer.work import prune
+from coffer.work.guard import Hands, Move, Wish, act
+from coffer.work.measure import measure
+from coffer.work.move_story import moves_made, outcome
+from tests.transcripts import uid
+from tests.work.open_session import GUARD, Client, Typed
+
+TRIM = Wish("standard", "trim")
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    client = Client(tmp_path)
+    client.grow()
+    return client
+
+
+def move(
+    client: Client, means: Typed | None, wish: Wish = TRIM, settings: Guard = GUARD, **more: Any
+) -> Move:
+    return act(client.guarded, wish, settings, client.hands(means, **more))
+
+
+def newest(client: Client) -> Receipt:
+    return moves_made(client.home, client.transcript)[0]
+
+
+def test_a_full_session_is_pruned_reloaded_and_measured(client: Client) -> None:
+    means, before = Typed(client), client.data
+    done = move(client, means)
+    assert (done.kind, client.loads) == ("reloaded", 1)
+    assert len(client.data) < len(before)
+    receipt = newest(client)
+    assert (receipt.kind, receipt.status) == ("prune", "done")
+    data = receipt.data
+    assert (data["by"], data["tier"]) == ("guard", "trim")
+    assert data["forecast"] == data["tokens_before"] - data["tokens_after"] > 0
+    assert (data["reload"]["means"], data["reload"]["outcome"]) == ("typed", "reloaded")
+    assert data["reload"]["since_idle"] > 0
+    assert Path(data["backup"]).read_bytes() == before
+    assert measure(client.guarded, time.time()) is None
+    client.turn(data["tokens_after"] + 40, said="and then")
+    closed = measure(client.guarded, time.time())
+    assert closed is not None
+    assert abs(closed.data["measured"] - data["forecast"]) <= 60
+    assert measure(client.guarded, time.time()) is None
+    assert client.view()[-2:] == [uid("ut13"), uid("at13")]
+
+
+def _busy(client: Client) -> None:
+    client.says("busy")
+
+
+def _asks(client: Client) -> None:
+    client.says("waiting", waitingFor="permission prompt")
+
+
+def _shell(client: Client) -> None:
+    client.says("shell")
+
+
+def _warm(client: Client) -> None:
+    client.age(0)
+
+
+def _torn(client: Client) -> None:
+    with client.transcript.open("ab") as file:
+        file.write(b'{"type":"user","uu')
+    client.age(60)
+
+
+def _cron(client: Client) -> None:
+    crons = [{"id": "c1"}]
+    client.hook("Stop", last_assistant_message="answered t12", background_tasks=[], session_crons=crons)
+    client.says("idle")
+
+
+def _prompt(client: Client) -> None:
+    time.sleep(0.003)
+    client.hook("UserPromptSubmit")
+
+
+@pytest.mark.parametrize(
+    ("begin", "kind"),
+    [
+        (_busy, "turn"),
+        (_asks, "dialog"),
+        (_shell, "shell"),
+        (_warm, "warm"),
+        (_torn, "tail"),
+        (_cron, "schedule"),
+        (_prompt, "turn"),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_work_in_flight_is_not_touched(client: Client, begin: Callable[[Client], None], kind: str) -> None:
+    begin(client)
+    means, before = Typed(client), client.data
+    done = move(client, means)
+    assert done.kind == "waits"
+    assert kind in [each.kind for each in done.blockers]
+    assert client.data == before
+    assert (means.asked, moves_made(client.home, client.transcript)) == ([], [])
+
+
+def test_a_draft_keeps_the_file_from_being_written(client: Client) -> None:
+    means, before = Typed(client, obstacle="text stands in the input line"), client.data
+    done = move(client, means)
+    assert [(each.kind, each.evidence) for each in done.blockers] == [
+        ("input", "text stands in the input line")
+    ]
+    assert client.data == before
+    means.obstacle = ""
+    assert move(client, means).kind == "reloaded"
+
+
+@pytest.mark.parametrize("at", [2, 3, 4])
+def test_a_turn_that_begins_meanwhile_is_found_out_however_late(client: Client, at: int) -> None:
+    """The gate is asked before the plan, when the candidate lies ready, and right before the swap."""
+    before, means, asked = client.data, Typed(client), 0
+
+    def judge() -> Answer:
+        nonlocal asked
+        asked += 1
+        return Answer((Blocker("turn", "it began", "its end"),) if asked >= at else ())
+
+    done = act(client.guarded, TRIM, GUARD, Hands(judge, means, seen=0.2))
+    assert (done.kind, client.data, means.asked) == ("waits", before, [])
+    assert [each.status for each in moves_made(client.home, client.transcript)] in ([], ["failed"])
+    assert not [path for path in client.transcript.parent.iterdir() if path != client.transcript]
+
+
+def test_what_the_client_appends_in_the_last_moment_is_never_lost(client: Client) -> None:
+    gate, asked = client.hands(None).judge, 0
+
+    def judge() -> Answer:
+        nonlocal asked
+        asked += 1
+        found = gate()
+        if asked == 4:  # right before the swap
+            client.made.note("queue-operation", operation="enqueue", content="late")
+            client.write()
+        return found
+
+    done = act(client.guarded, TRIM, GUARD, Hands(judge, Typed(client), seen=0.2))
+    assert done.kind == "waits"
+    assert client.data.endswith(client.made.lines[-1] + b"\n")
+
+
+@pytest.mark.parametrize(
+    ("settings", "mode", "registry", "means", "why"),
+    [
+        (Guard(act=False), "on", {}, True, "`[guard] act` is false"),
+        (GUARD, "paused", {}, True, "paused by you"),
+        (GUARD, "off", {}, True, "switched off by you"),
+        (GUARD, "on", {"entrypoint": "sdk-cli"}, True, "a program's session"),
+        (GUARD, "on", {"kind": "print"}, True, "a program's session"),
+        (GUARD, "on", {}, False, "nothing but you can reload it"),
+    ],
+)
+def test_who_is_left_alone(
+    client: Client,
+    settings: Guard,
+    mode: str,
+    registry: dict[str, str],
+    means: bool,  # noqa: FBT001  (a fact, not an option)
+    why: str,
+) -> None:
+    client.says("idle", **registry)
+    keep_state(client.home, EVERYONE, mode=mode)
+    before = client.data
+    done = move(client, Typed(client) if means else None, settings=settings)
+    assert done.kind == "left alone"
+    assert why in done.why
+    assert client.data == before
+
+
+def test_subagents_and_other_agents_are_never_moved(client: Client) -> None:
+    other = client.transcript.with_suffix("") / "subagents" / "agent-1.jsonl"
+    other.parent.mkdir(parents=True)
+    other.write_bytes(client.data)
+    rollout = client.places.codex / "sessions" / "2026" / "11" / "30" / "rollout-x.jsonl"
+    rollout.parent.mkdir(parents=True)
+    rollout.write_bytes(client.data)
+    for path in (other, rollout):
+        session = client.guarded
+        found = act(
+            type(session)(path, session.home, session.places, session.environment),
+            Wish("standard", by="person"),
+            GUARD,
+            client.hands(None),
+        )
+        assert found.kind == "left alone"
+        assert path.read_bytes() == client.data
+
+
+def test_where_only_the_person_can_reload_it_is_written_if_they_said_so(client: Client) -> None:
+    done = move(client, None, settings=Guard(write="idle"))
+    assert done.kind == "by hand"
+    assert f"/resume {client.session}" in moves_of(client.home, client.session, 0).tell
+    again = move(client, None, Wish("aggressive", "deep"), Guard(write="idle"))
+    assert (again.kind, again.why) == ("left alone", "it is pruned, and waits for you to reload it")
+    client.reload()
+    client.turn(90_000)
+    assert move(client, None, settings=Guard(write="idle")).kind != "left alone"
+    assert outcome(newest(client)) == "reloaded"
+
+
+def test_a_prune_that_is_not_worth_it_is_not_made_and_the_reason_is_kept(tmp_path: Path) -> None:
+    client = Client(tmp_path)
+    for _ in range(6):
+        client.turn(120_000)
+    before, means = client.data, Typed(client)
+    done = move(client, means)
+    assert done.kind == "futile"
+    assert (client.data, means.asked) == (before, [])
+    assert moves_of(client.home, client.session, 0).stopped == done.why
+
+
+def test_no_more_reloads_than_allowed_and_none_after_failures(client: Client) -> None:
+    now = time.time()
+    for _ in range(3):
+        keep_moves(client.home, client.session, now, reload=True)
+    assert (move(client, Typed(client)).kind, newest_or_none(client)) == ("rests", None)
+    path = next((client.home.root / "guard").glob("*.moves.json"))
+    path.write_text("{broken")
+    assert move(client, Typed(client)).why == "3 failures within 5 minutes"
+    assert move(client, Typed(client), now=lambda: time.time() + 700).kind != "rests"
+
+
+def newest_or_none(client: Client) -> Receipt | None:
+    return next(iter(moves_made(client.home, client.transcript)), None)
+
+
+def test_a_reload_that_is_not_seen_is_told_and_never_repeated(client: Client) -> None:
+    means = Typed(client, deaf=True)
+    done = move(client, means)
+    assert (done.kind, outcome(newest(client))) == ("not seen", "not seen")
+    assert "was not seen" in moves_of(client.home, client.session, 0).tell
+    means.deaf = False
+    assert move(client, means).kind == "left alone"
+    assert len(means.asked) == 1
+    client.reload()
+    move(client, means)
+    assert outcome(newest(client)) == "reloaded"
+
+
+def test_a_reload_that_was_refused_is_owed_and_the_prune_is_not_repeated(client: Client) -> None:
+    means = Typed(client, refuses="a key was pressed")
+    assert move(client, means).kind == "waits"
+    assert outcome(newest(client)) == "owed"
+    assert moves_of(client.home, client.session, 0).reloads == ()
+    data = client.data
+    means.refuses = ""
+    client.turn(110_000)
+    assert client.data.startswith(data)
+    assert move(client, means).kind == "reloaded"
+    assert len(moves_made(client.home, client.transcript)) == 1
+    means.refuses = "a key was pressed"
+
+
+def test_after_some_refusals_the_person_is_told(client: Client) -> None:
+    means = Typed(client, refuses="a key was pressed")
+    kinds = [move(client, means).kind for _ in range(5)]
+    assert kinds == ["waits"] * 4 + ["not seen"]
+    assert moves_of(client.home, client.session, 0).tell
+    assert means.asked == []
+
+
+def _dies_in(client: Client, wish: Wish, step: str) -> None:
+    """Make the move in a process that dies at a step, as by kill -9."""
+    child = os.fork()
+    if child == 0:
+        _fatal(client, step)
+        try:
+            act(client.guarded, wish, GUARD, client.hands(Typed(client)))
+        finally:
+            os._exit(3)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 9, step
+
+
+def _fatal(client: Client, step: str) -> None:
+    def die(*_: Any, **__: Any) -> Any:
+        os._exit(9)
+
+    def after(name: str) -> None:
+        real = getattr(prune, name)
+
+        def then(*arguments: Any, **more: Any) -> Any:
+            real(*arguments, **more)
+            os._exit(9)
+
+        setattr(prune, name, then)
+
+    where, _, name = step.partition(" ")
+    if where == "before":
+        setattr(prune, name, die)
+    elif where == "behind":
+        after(name)
+    else:
+        reload = client.reload
+
+        def typed() -> None:
+            if name == "seen":
+                reload()
+            os._exit(9)
+
+        client.reload = typed  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize(
+    ("step", "status", "ends", "reloads"),
+    [
+        ("before write_checked", [], "reloaded", 1),
+        ("behind write_checked", [], "reloaded", 1),
+        ("behind _keep", ["failed"], "reloaded", 1),
+        ("behind back_up", ["failed"], "reloaded", 1),
+        ("behind swap", ["done"], "reloaded", 1),
+        ("behind _finish", ["done"], "reloaded", 1),
+        ("typing nothing", ["done"], "not seen", 0),
+        ("typing seen", ["done"], "reloaded", 0),
+    ],
+)
+def test_the_next_one_ends_the_story_of_one_that_was_killed(
+    client: Client, step: str, status: list[str], ends: str, reloads: int
+) -> None:
+    before = client.data
+    _dies_in(client, TRIM, step)
+    means = Typed(client)
+    move(client, means)
+    made = moves_made(client.home, client.transcript)
+    assert [each.status for each in made if each is not made[0] or status == ["done"]] == status
+    assert (outcome(made[0]), len(means.asked)) == (ends, reloads)
+    assert Path(made[0].data["backup"]).read_bytes() == before
+    rules = made[0].data["tail_uuid"]  # a client that read nothing anew hangs on what stands before them
+    shown = [each for each in client.view() if each != rules]
+    client.turn(60_000)
+    assert [each for each in client.view() if each != rules][: len(shown)] == shown
+    assert move(client, means).kind in ("left alone", "futile", "reloaded")
+    assert len(means.asked) <= reloads + 1
+
+
+def test_late_lines_of_a_killed_swap_are_carried_over(client: Client) -> None:
+    client.age(0.3)
+    os.utime(client.transcript, None)
+    client.age(3_600)
+    _dies_in(client, TRIM, "behind swap")
+    backup = Path(moves_made(client.home, client.transcript)[0].data["backup"])
+    client.made.note("queue-operation", operation="enqueue", content="late")
+    late = client.made.lines[-1] + b"\n"
+    with backup.open("ab") as file:
+        file.write(late)
+    move(client, Typed(client, obstacle="x"))
+    assert client.data.count(late) == 1
+    move(client, Typed(client, obstacle="x"))
+    assert client.data.count(late) == 1
+
+
+def test_a_record_whose_parent_was_pruned_is_hung_on_its_ancestor_first(tmp_path: Path) -> None:
+    """A prune that nobody reloaded, then a rewind: the client's memory still names what went."""
+    client = Client(tmp_path)
+    client.back = 600  # over a gap of more than 5 s nothing is bridged
+    for number in range(12):
+        client.turn(20_000 + 7_500 * number, 30_000, polls=4)
+    client.back = 0
+    assert move(client, None, settings=Guard(write="idle")).kind == "by hand"
+    gone = next(uuid for uuid in newest(client).data["removed"] if uuid.startswith("rt3"))
+    assert newest(client).data["removed"][gone]
+    client.made.leaf = gone
+    client.turn(30_000, said="again")
+    assert len(client.view()) < 4, "all that came before is lost to a reload"
+    client.hook("SessionStart", source="resume")
+    client.says("idle")
+    assert move(client, Typed(client)).kind in ("reloaded", "futile")
+    assert client.view()[0] == uid("ut1")
+    assert {uid("ut13"), uid("at13")} <= set(client.view())
