@@ -140,6 +140,10 @@ class Reload:
             self.holds = self._stage not in ("ask", "done")
         return written
 
+    def unsent(self, why: str, now: float) -> None:
+        """The Enter of the last step was not pressed after all: delete the line."""
+        self._why, self._stage, self._since, self.holds = why, "erase", now, True
+
     def _end(self, outcome: Outcome) -> None:
         self.outcome = outcome
         self._stage, self._erased = ("owed" if outcome.left else "done"), False
