@@ -42,6 +42,9 @@ RUNNING = (
     "bundles",
     "fired",
     "guard",
+    "index.db",
+    "index.db-wal",
+    "index.db-shm",
     "run",
 )
 """What of Coffer's own folder only serves a Coffer that is set up. `bin` goes first: a hook that still runs would start
