@@ -36,7 +36,7 @@ LONGEST_GOAL, LONGEST_POINT, LONGEST_DONE = 320, 200, 260
 MOST_POINTS, MOST_DECISIONS, MOST_DONE, MOST_CORRECTIONS, MOST_OPEN = 5, 6, 7, 5, 6
 _SAME = 30
 """Characters that begin two prompts of which one is the other, reworded."""
-MOST_JUDGED = 300
+MOST_JUDGED = 80
 """Human turns that are looked at for corrections, from the last one back."""
 
 
