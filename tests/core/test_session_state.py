@@ -18,7 +18,7 @@ from coffer.core.bundle import LIMITS, units_of
 from coffer.core.evidence import moment
 from coffer.core.session_book import Job, Mate
 from coffer.core.session_state import SessionState, Task
-from coffer.core.state_text import DRAFT, HEADINGS, told
+from coffer.core.state_text import HANDOFF, HEADINGS, told
 from coffer.work.instant import from_folder
 from coffer.work.keep import state_of
 
@@ -287,7 +287,7 @@ def test_it_stays_within_the_room_and_counts_what_it_leaves_out(
     elif found.text:
         assert found.left_out or len(listed) >= open_ones
         assert (f"Left out for lack of room: {found.left_out} more." in found.text) == bool(found.left_out)
-        assert (DRAFT in found.text) == bool(more)
+        assert (HANDOFF in found.text) == bool(more)
 
 
 def test_the_open_ones_go_in_first_and_old_done_ones_are_only_counted() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from coffer.core.bundle import LIMITS, units_of
-from coffer.core.state_text import HEADINGS, TASKS
+from coffer.core.state_text import HANDOFF, HEADINGS, TASKS
 from coffer.daemon import keeping
 from coffer.disk.live import start_mark
 from coffer.store.checkpoints import checkpoints
@@ -34,7 +34,8 @@ class Team:
         claude = rig.desktop.places.claude
         self.path = claude / "projects" / "-x" / f"{name}.jsonl"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(CAPTURED / "transcript.jsonl", self.path)
+        captured = (CAPTURED / "transcript.jsonl").read_bytes()
+        self.path.write_bytes(captured.replace(b"/home/dev/work", str(self.folder).encode()))
         shutil.copytree(CAPTURED / "tasks", claude / "tasks" / name)
         (claude / "sessions").mkdir(exist_ok=True)
         said = json.loads((CAPTURED / "registry.json").read_bytes())
@@ -77,8 +78,11 @@ def test_what_is_open_comes_back_behind_the_rules_once(team: Team) -> None:
     assert TASKS not in team.hook("SessionStart", source="resume")
     assert team.compacted().count(TASKS) == 0  # nothing said that it would begin
     assert team.hook("PreCompact", trigger="manual") == ""
+    eventually(lambda: (one := checkpoints(team.rig.home, team.name).newest) is not None and one.draft)
     said = team.compacted()
-    assert [said.count(word) for word in (HARD, *HEADINGS, "Test the parser", "docs@session-")] == [1] * 6
+    assert [said.count(word) for word in (HARD, *HEADINGS, HANDOFF, "Test the parser", "docs@session-")] == [
+        1
+    ] * 7
     assert said.index(HARD) < said.index("[End of behavioral contract") < said.index(HEADINGS[0])
     assert len(said.encode()) <= LIMITS.bytes
     assert units_of(said) <= LIMITS.units

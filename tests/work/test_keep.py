@@ -44,7 +44,10 @@ class House:
         self.tasks = root / ".claude" / "tasks" / f"session-{SESSION[:8]}"
         shutil.copytree(CAPTURED / "tasks", self.tasks)
         self.path.parent.mkdir(parents=True)
-        shutil.copy(CAPTURED / "transcript.jsonl", self.path)
+        (root / "tide" / ".git").mkdir(parents=True)
+        (root / "tide" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        captured = (CAPTURED / "transcript.jsonl").read_bytes()
+        self.path.write_bytes(captured.replace(b"/home/dev/work", str(root / "tide").encode()))
         registry = root / ".claude" / "sessions" / f"{os.getpid()}.json"
         registry.parent.mkdir()
         said = json.loads((CAPTURED / "registry.json").read_bytes())
@@ -246,6 +249,7 @@ def test_the_command_shows_what_it_saves(house: House) -> None:
         assert word in done.output
     (receipt,) = house.receipts
     assert f"Saved with receipt {receipt.id}." in done.output
+    assert "The branch's handoff: " in done.output
     assert "checkpoint by hand" in house.run("receipts").output
     said = json.loads(house.run("checkpoint", SESSION, "--json").output)
     assert [task["status"] for task in said["tasks"]] == ["pending", "in_progress", "completed"]
@@ -254,6 +258,5 @@ def test_the_command_shows_what_it_saves(house: House) -> None:
     shutil.rmtree(house.tasks)
     house.path.write_bytes(house.path.read_bytes().splitlines(keepends=True)[4])
     (house.root / ".claude" / "sessions" / f"{os.getpid()}.json").unlink()
-    assert house.run("checkpoint", SESSION).output == (
-        "There is nothing to save: no team, no tasks, nothing in the background.\n"
-    )
+    nothing = "There is nothing to save: no team, no tasks, nothing in the background."
+    assert nothing in house.run("checkpoint", SESSION).output

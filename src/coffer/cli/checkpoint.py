@@ -8,14 +8,16 @@ from datetime import UTC, datetime
 
 import click
 
-from coffer.cli.plain import visible, visible_line
+from coffer.cli.plain import visible, visible_line, visible_path
 from coffer.cli.session import World, session_argument
 from coffer.core.session_state import SessionState
 from coffer.core.state_text import clock
 from coffer.store.home import Home
+from coffer.work.effective import user_home
 from coffer.work.find import find
+from coffer.work.handoff_draft import draft
 from coffer.work.instant import from_disk
-from coffer.work.keep import BY_HAND, keep, state_of
+from coffer.work.keep import BY_HAND, NAMED, keep, state_of
 
 _WIDEST = 200
 
@@ -27,31 +29,36 @@ _WIDEST = 200
 def command(session: str, dry_run: bool, as_machine: bool) -> None:
     """Save what a compaction would lose of a session: its team, its list of tasks, what runs in the background.
 
+    It also drafts the handoff of the session's branch, where nobody wrote a later one.
+
     Before each compaction of Claude Code the daemon does it by itself, and gives the model back what is open behind it.
     """
     world = World.now()
     home = Home.of(world.environment)
     transcript = find(session, world.places, world.environment, world.folder)
-    receipt = trouble = ""
+    receipt = trouble = handoff = ""
     if dry_run:
         state = state_of(from_disk(transcript, world.places, home))
     else:
         saved = keep(home, transcript, world.places, BY_HAND, datetime.now(UTC))
         state, trouble = saved.state, saved.trouble
         receipt = saved.checkpoint.id if saved.checkpoint is not None else ""
+        drafted = draft(home, user_home(world.environment), transcript, world.environment)
+        handoff = str(drafted.path) if drafted.path is not None and drafted.outcome in NAMED else ""
     if as_machine:
-        told = {"session": transcript.stem, "receipt": receipt, "trouble": trouble, **asdict(state)}
-        click.echo(json.dumps(told, indent=2))
+        told = {"session": transcript.stem, "receipt": receipt, "handoff": handoff, "trouble": trouble}
+        click.echo(json.dumps({**told, **asdict(state)}, indent=2))
         return
     if trouble:
         click.echo(f"coffer: {visible(trouble)}; it is left out, and this takes its place.", err=True)
     if state.empty:
         click.echo("There is nothing to save: no team, no tasks, nothing in the background.")
-        return
-    _draw(state)
-    name = visible_line(transcript.stem)
-    done = f"Saved with receipt {receipt}." if receipt else "Nothing was saved (--dry-run)."
-    click.echo(f"That is session {name} as it stands. {done}")
+    else:
+        _draw(state)
+        done = f"Saved with receipt {receipt}." if receipt else "Nothing was saved (--dry-run)."
+        click.echo(f"That is session {visible_line(transcript.stem)} as it stands. {done}")
+    if handoff:
+        click.echo(f"The branch's handoff: {visible_path(handoff)}.")
 
 
 def _draw(state: SessionState) -> None:

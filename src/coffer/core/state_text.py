@@ -23,7 +23,7 @@ TEAM = "The user's team in this session:"
 TASKS = "The session's list of tasks:"
 JOBS = "Running in the background:"
 HEADINGS = (TEAM, TASKS, JOBS)
-DRAFT = "A draft of a handoff is there: coffer__resume shows it."
+HANDOFF = "A handoff of this work is there: coffer__resume shows it."
 LEFT_OUT = "Left out for lack of room: {} more."
 LONGEST = 200
 """Characters of an agent's words that one item quotes."""
@@ -48,14 +48,14 @@ class _Item:
 def told(
     state: SessionState, time: float, *, draft: bool = False, beside: str = "", limits: Limits = LIMITS
 ) -> Told:
-    """The state in words. time: Unix seconds. draft: a handoff's draft is there. beside: what stands before it."""
+    """The state in words. time: Unix seconds. draft: a handoff is there. beside: what stands before it."""
     first, done = list(_open(state)), list(_done(state))
     if not first:
         return Told()
     opening = OPENING.format(time=f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M} UTC")
     every = [*first, *done]
     room = _Room(limits, beside)
-    fits = room.take(opening, LEFT_OUT.format(len(every)), *([DRAFT] if draft else []))
+    fits = room.take(opening, LEFT_OUT.format(len(every)), *([HANDOFF] if draft else []))
     kept: list[_Item] = []
     for item in every if fits else ():
         new = not any(other.heading == item.heading for other in kept)
@@ -91,7 +91,7 @@ def _text(opening: str, items: Sequence[_Item], left_out: int, *, draft: bool) -
     if left_out:
         parts.append(LEFT_OUT.format(left_out))
     if draft:
-        parts.append(DRAFT)
+        parts.append(HANDOFF)
     return "\n\n".join(parts)
 
 

@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from coffer.disk.sessions import Found
 from coffer.errors import CofferError
 from coffer.store.home import Home
 from coffer.work.ask import Asker
+from coffer.work.effective import user_home
+from coffer.work.handoff_draft import draft
 from coffer.work.keep import keep
 from coffer.work.learn import Learning
 from coffer.work.settings import load
@@ -69,7 +72,18 @@ def keep_state(job: dict[str, Any]) -> dict[str, Any]:
     environment: dict[str, str] = job["environment"]
     moment = datetime.fromtimestamp(job["time"], UTC)
     saved = keep(Home.of(environment), Path(job["path"]), Places.of(environment), job["why"], moment)
-    return {"saved": saved.checkpoint is not None, "trouble": saved.trouble}
+    return {
+        "checkpoint": saved.checkpoint.id if saved.checkpoint is not None else "",
+        "trouble": saved.trouble,
+    }
+
+
+def draft_handoff(job: dict[str, Any]) -> dict[str, Any]:
+    """Draft the handoff of a session that may be compacted."""
+    environment: dict[str, str] = job["environment"]
+    return {
+        "outcome": draft(Home.of(environment), user_home(environment), Path(job["path"]), environment).outcome
+    }
 
 
 def distil(job: dict[str, Any]) -> dict[str, Any]:
@@ -90,11 +104,23 @@ def distil(job: dict[str, Any]) -> dict[str, Any]:
     return {"outcomes": outcomes, "problems": told}
 
 
+def guard(job: dict[str, Any]) -> dict[str, Any]:
+    """Do what is due in one session of Claude Code, if it may be done now."""
+    from coffer.work.attend import Due, attend  # noqa: PLC0415  (as above)
+    from coffer.work.guard import Wish  # noqa: PLC0415
+    from coffer.work.guarded import Guarded  # noqa: PLC0415
+
+    environment: dict[str, str] = job["environment"]
+    session = Guarded(Path(job["transcript"]), Home(Path(job["home"])), Places.of(environment), environment)
+    wish = Wish(**job["wish"]) if job["wish"] is not None else None
+    return attend(session, Due(wish, tuple(job["acted"])), time.time()).as_json()
+
+
 def _found(said: dict[str, Any]) -> Found:
     return Found(said["agent"], said["id"], Path(said["path"]), said["kind"], said["size"], said["modified"])
 
 
-JOBS = {"learn": learn, "keep": keep_state, "distil": distil}
+JOBS = {"learn": learn, "keep": keep_state, "draft": draft_handoff, "distil": distil, "guard": guard}
 
 if __name__ == "__main__":
     main()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +29,7 @@ from coffer.disk.sessions import Found
 from coffer.errors import CofferError
 from coffer.store.guard_state import mode_of
 from coffer.work.deliver import REHEARSAL, Asked
-from coffer.work.keep import COMPACTION, LAST_CALL, due, give, keep, settle
+from coffer.work.keep import COMPACTION, LAST_CALL, NAMED, Saved, due, give, keep, name_draft, settle
 
 if TYPE_CHECKING:
     from coffer.daemon.session import Session
@@ -51,16 +52,22 @@ class Keeping:
     def __init__(self, given: Given) -> None:
         self._given = given
         self._thread = ThreadPoolExecutor(1, "keeping")
+        self._alone = threading.Lock()  # who changes what is saved does it alone
         self._saving: dict[str, asyncio.Task[None]] = {}
+        self._drafting: set[asyncio.Future[None]] = set()
         self._last_called: set[Path] = set()
 
     # --- what answers to hooks ask
 
     async def compacting(self, asked: Asked) -> None:
         """A compaction may begin: save the state, and wait a moment for it."""
-        if not self._concerns(asked):
+        if asked.transcript is None or not self._concerns(asked):
             return
-        assert asked.transcript is not None
+        if (
+            asked.agent != CLAUDE.name
+        ):  # it has neither a team nor a list of tasks, but something to hand over
+            self._drafted(asked.transcript, asked.environment, "")
+            return
         await asyncio.wait({self._save(asked.transcript, asked.environment, COMPACTION)}, timeout=BEFORE)
 
     async def behind(self, asked: Asked) -> Callable[[str], str] | None:
@@ -68,7 +75,7 @@ class Keeping:
 
         It notes that the text goes out, so that it never does twice; where that can't be noted, it makes none.
         """
-        if asked.source != "compact" or not self._concerns(asked):
+        if asked.source != "compact" or asked.agent != CLAUDE.name or not self._concerns(asked):
             return None
         assert asked.transcript is not None
         home, transcript = self._given.home, asked.transcript
@@ -82,9 +89,10 @@ class Keeping:
             return None
 
         def made(before: str) -> str:
-            assert back is not None
             try:
-                return give(home, back, transcript, before)
+                with self._alone:
+                    newest = due(home, transcript.stem)  # its handoff may have been drafted meanwhile
+                    return give(home, newest, transcript, before) if newest is not None else ""
             except (CofferError, OSError) as error:
                 _LOG.warning("a session's state is not brought back, since that can't be noted: %s", error)
                 return ""
@@ -106,8 +114,9 @@ class Keeping:
 
     def heard(self, asked: Asked, event: str) -> None:
         """A turn has ended: what was brought back stands in the transcript, or never will."""
-        if event == "Stop" and asked.transcript is not None and self._concerns(asked):
-            asyncio.get_running_loop().call_later(FLUSHED_SECONDS, self._settle, asked.transcript)
+        transcript = asked.transcript if event == "Stop" and asked.agent == CLAUDE.name else None
+        if transcript is not None and self._concerns(asked):
+            asyncio.get_running_loop().call_later(FLUSHED_SECONDS, self._settle, transcript)
 
     def grew(self, session: Session, growth: Growth) -> None:
         """Nothing."""
@@ -151,22 +160,49 @@ class Keeping:
             del self._saving[session]
 
     async def _saved(self, transcript: Path, environment: Mapping[str, str], why: str, now: float) -> None:
-        home = self._given.home
+        checkpoint = ""
         try:
-            if await in_thread(self._thread, _size, transcript) <= SMALL:
-                moment = datetime.fromtimestamp(now, UTC)
-                done = await in_thread(
-                    self._thread, keep, home, transcript, Places.of(environment), why, moment
-                )
-                trouble = done.trouble
-            else:
-                job = {"job": "keep", "path": str(transcript), "environment": dict(environment), "why": why}
-                answer = await self._given.worker.run({**job, "time": now}, JOB_SECONDS)
-                trouble = str(answer.get("trouble", ""))
-            if trouble:
-                _LOG.warning("what was saved before is left out: %s", trouble)
+            checkpoint = await self._kept(transcript, environment, why, now)
         except (CofferError, OSError, ThreadFailed, WorkerFailed) as error:
             _LOG.warning("the state of %s can't be saved: %s", transcript.stem, error)
+        self._drafted(transcript, environment, checkpoint)
+
+    def _drafted(self, transcript: Path, environment: Mapping[str, str], checkpoint: str) -> None:
+        drafting = asyncio.ensure_future(self._draft(transcript, environment, checkpoint))
+        self._drafting.add(drafting)
+        drafting.add_done_callback(self._drafting.discard)
+
+    async def _kept(self, transcript: Path, environment: Mapping[str, str], why: str, now: float) -> str:
+        """Save the state; the id of its checkpoint, "" where there was nothing to save."""
+        if await in_thread(self._thread, _size, transcript) <= SMALL:
+            moment = datetime.fromtimestamp(now, UTC)
+            done = await in_thread(self._thread, self._keep, transcript, Places.of(environment), why, moment)
+            checkpoint, trouble = done.checkpoint.id if done.checkpoint is not None else "", done.trouble
+        else:
+            job = {"job": "keep", "path": str(transcript), "environment": dict(environment), "why": why}
+            answer = await self._given.worker.run({**job, "time": now}, JOB_SECONDS)
+            checkpoint, trouble = str(answer.get("checkpoint", "")), str(answer.get("trouble", ""))
+        if trouble:
+            _LOG.warning("what was saved before is left out: %s", trouble)
+        return checkpoint
+
+    async def _draft(self, transcript: Path, environment: Mapping[str, str], checkpoint: str) -> None:
+        """Draft the handoff; where that takes longer than the compaction, it is there and not named."""
+        job = {"job": "draft", "path": str(transcript), "environment": dict(environment)}
+        try:
+            answer = await self._given.worker.run(job, JOB_SECONDS)
+            if checkpoint and answer.get("outcome") in NAMED:
+                await in_thread(self._thread, self._name, transcript.stem, checkpoint)
+        except (CofferError, OSError, ThreadFailed, WorkerFailed) as error:
+            _LOG.warning("the handoff of %s can't be drafted: %s", transcript.stem, error)
+
+    def _keep(self, transcript: Path, places: Places, why: str, moment: datetime) -> Saved:
+        with self._alone:
+            return keep(self._given.home, transcript, places, why, moment)
+
+    def _name(self, session: str, checkpoint: str) -> None:
+        with self._alone:
+            name_draft(self._given.home, session, checkpoint)
 
     def _settle(self, transcript: Path) -> None:
         with suppress(RuntimeError):  # the thread has ended with the daemon
@@ -174,7 +210,8 @@ class Keeping:
 
     def _settled(self, transcript: Path) -> None:
         try:
-            found = settle(self._given.home, transcript.stem, transcript)
+            with self._alone:
+                found = settle(self._given.home, transcript.stem, transcript)
         except (CofferError, OSError) as error:
             _LOG.warning("whether a state arrived can't be seen: %s", error)
             return

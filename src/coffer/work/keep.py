@@ -69,19 +69,11 @@ class Saved:
     trouble: str = ""
 
 
-def keep(  # noqa: PLR0913  (the last two have a default)
-    home: Home,
-    transcript: Path,
-    places: Places,
-    why: str,
-    now: datetime | None = None,
-    *,
-    draft: bool = False,
-) -> Saved:
+def keep(home: Home, transcript: Path, places: Places, why: str, now: datetime | None = None) -> Saved:
     """Save the state of a session as it is now, and leave a receipt.
 
-    An empty state is saved only over another one, so that an old one never comes back in its place. draft: a handoff's
-    draft was written. Raises what reading the transcript raises, WriteFailed, StoreFailed.
+    An empty state is saved only over another one, so that an old one never comes back in its place. Raises what reading
+    the transcript raises, WriteFailed, StoreFailed.
     """
     moment = now or datetime.now(UTC)
     taken = from_disk(transcript, places, home)
@@ -90,13 +82,25 @@ def keep(  # noqa: PLR0913  (the last two have a default)
     if state.empty and before.newest is None and not before.trouble:
         return Saved(state)
     done = begun(KIND, CLAUDE.name, taken.session, kept_path(home, taken.session) or transcript, moment)
-    checkpoint = Checkpoint(done.id, moment.timestamp(), why, state, draft)
+    checkpoint = Checkpoint(done.id, moment.timestamp(), why, state)
     if add(home, taken.session, checkpoint) is None or state.empty:
         return Saved(state, None, before.trouble)
-    done.status, done.data = DONE, {"verb": why, **counts(state), "draft": draft, "returned": _NO}
+    done.status, done.data = DONE, {"verb": why, **counts(state), "returned": _NO}
     with database(home) as connection:
         save(connection, done)
     return Saved(state, checkpoint, before.trouble)
+
+
+NAMED = ("written", "same", "kept")
+"""Outcomes of a draft behind which the branch has a handoff that can be named."""
+
+
+def name_draft(home: Home, session: str, checkpoint: str) -> None:
+    """Note that a handoff lies there, so that it is named with what comes back. Raises WriteFailed."""
+    saved = checkpoints(home, session).checkpoints
+    one = next((one for one in saved if one.id == checkpoint and not one.given), None)
+    if one is not None:
+        add(home, session, replace(one, draft=True))
 
 
 def counts(state: SessionState) -> dict[str, int]:
