@@ -146,6 +146,14 @@ def test_nothing_to_tell(desk: Desk) -> None:
     assert not desk.home.root.exists()
 
 
+def test_what_is_past_is_left_to_the_journal(desk: Desk) -> None:
+    work = story(desk, *TALK, Touched("a.py", "edited"), branch="topic")
+    assert draft_story(desk.home, desk.user, work, os.environ, ENDED).outcome == "past", "its branch is gone"
+    git(desk.tide, "branch", "topic")
+    assert draft_story(desk.home, desk.user, work, os.environ, ENDED + timedelta(days=15)).outcome == "past"
+    assert draft_story(desk.home, desk.user, work, os.environ, ENDED).outcome == "written"
+
+
 def test_what_is_left_at_the_end(desk: Desk) -> None:
     made = draft_of(
         story(

@@ -277,6 +277,7 @@ def draft_command(session: str, as_machine: bool) -> None:
         "same": "The draft of this session says that already.",
         "kept": f"Nothing was written: {called(done.branch)} has a handoff that this draft may not replace.",
         "nothing": "Nothing was written: nobody asked for anything in this session.",
+        "past": "Nothing was written: this session is long over, or its branch is gone. The journal tells of it.",
         "no_project": "Nothing was written: this session worked in no project.",
     }
     click.echo(plain.visible(words[done.outcome]))

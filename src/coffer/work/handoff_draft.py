@@ -25,16 +25,19 @@ from coffer.work.handoff import By, Then, current, put_text
 from coffer.work.handoff_place import Place, place_of
 from coffer.work.story import tell
 
-Outcome = Literal["written", "nothing", "kept", "same", "no_project"]
+Outcome = Literal["written", "nothing", "kept", "same", "past", "no_project"]
+OLDEST = 14 * 86_400.0
+"""Seconds after which nobody goes on with a session: its journal tells of it."""
 _LATE = 600.0
 """Seconds after a session's end from which the files on disk no longer say what it left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """What came of it. kept: there is a later handoff, or one that this session may not replace.
+    """What came of it.
 
-    nothing: nobody asked for anything. branch, path: of the handoff, "" and None without a project.
+    kept: there is a later handoff, or one that this session may not replace. nothing: nobody asked for anything.
+    past: it is long over, or its branch is gone. branch, path: of the handoff, "" and None without a project.
     """
 
     outcome: Outcome
@@ -67,9 +70,11 @@ def draft_story(
         return Drafted("no_project")
     branch = _branch(place, story)
     path = place.file(branch)
-    there = current(place, branch)
     ended = seconds(story.ended) if story.ended else None
     then = min(datetime.fromtimestamp(ended, UTC), moment) if ended is not None else moment
+    if moment.timestamp() - then.timestamp() > OLDEST or _is_gone(place, branch):
+        return Drafted("past", branch, path)
+    there = current(place, branch)
     if there is not None and not _may_replace(there, story, then):
         return Drafted("kept", branch, path)
     text = written(made)
@@ -91,6 +96,16 @@ def _branch(place: Place, story: Story) -> str:
     if story.branch in ("", DETACHED):
         return place.branch if not story.branch else DETACHED
     return story.branch
+
+
+def _is_gone(place: Place, branch: str) -> bool:
+    """Whether a branch was deleted since; False where git does not say."""
+    if place.checkout is None or branch in (place.branch, DETACHED):
+        return False
+    return (
+        not place.git.holds("show-ref", "--verify", "--quiet", f"refs/heads/{branch}")
+        and not place.git.failed
+    )
 
 
 def _is_own(there: Entry | None, story: Story) -> bool:
