@@ -122,14 +122,24 @@ def outdated(known: Known, version: str) -> str:
     return "Coffer was installed anew since it began" if _installed_after(known.started) else ""
 
 
-def _installed_after(started: str) -> bool:
+def installed() -> tuple[str, float] | None:
+    """The version of Coffer that this environment holds, and when it was installed, in Unix seconds; None for none."""
     from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415  (28 ms)
 
     try:
         found = distribution("coffer-agent")
         written = Path(str(found.locate_file(f"coffer_agent-{found.version}.dist-info"))).stat().st_mtime
-        return written > datetime.fromisoformat(started).timestamp() + 1.0  # `started` is in whole seconds
-    except (PackageNotFoundError, OSError, ValueError):
+    except (PackageNotFoundError, OSError):
+        return None
+    return found.version, written
+
+
+def _installed_after(started: str) -> bool:
+    found = installed()
+    try:
+        # `started` is in whole seconds
+        return found is not None and found[1] > datetime.fromisoformat(started).timestamp() + 1.0
+    except ValueError:
         return False
 
 

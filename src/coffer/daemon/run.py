@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from coffer.daemon import life, listen, log
+from coffer.daemon.renew import Renewal, become
 from coffer.disk.live import start_mark
 from coffer.disk.replace import refusals
 from coffer.errors import CofferError, SettingsBroken
@@ -33,12 +34,15 @@ SWITCH_SECONDS = 0.0005
 def main() -> None:
     """Be the daemon, until asked to end. Exit code 0 also where another is there: then there is a daemon."""
     report = _reporter(sys.argv[1:])
+    home = Home.of(os.environ)
     try:
-        serve(Home.of(os.environ), dict(os.environ), report)
+        renewed = serve(home, dict(os.environ), report)
     except CofferError as error:
         report(str(error))
         sys.stderr.write(f"coffer: {error}\n")
         sys.exit(error.exit_code)
+    if renewed:
+        become(home)
 
 
 class _Report:
@@ -62,24 +66,24 @@ def _reporter(words: list[str]) -> _Report:
     return _Report(int(told) if told.isdigit() else None)
 
 
-def serve(home: Home, environment: Mapping[str, str], report: _Report) -> None:
+def serve(home: Home, environment: Mapping[str, str], report: _Report) -> bool:
     """Serve this home until SIGTERM or SIGINT. Returns at once where another daemon serves it.
 
-    Raises WriteFailed, DaemonBlocked.
+    True: another is installed by now, and is to take its place. Raises WriteFailed, DaemonBlocked.
     """
     os.umask(0o077)
     os.chdir("/")  # a folder that somebody wants to unmount or delete is nobody's business of ours
     lock = life.hold(home)
     if lock is None or listen.who_listens(home) == listen.NAME:
         report(life.READY)
-        return
+        return False
     with refusals(life.log_path(home)):
         log.begin(life.log_path(home))
     sys.setswitchinterval(SWITCH_SECONDS)
     listener = listen.bound(home)
     try:
         _LOG.info("begins, process %d", os.getpid())
-        asyncio.run(_live(home, environment, listener, report))
+        renewed = asyncio.run(_live(home, environment, listener, report))
         _LOG.info("ends")
     except CofferError as error:
         _LOG.error("ends: %s", error)
@@ -90,9 +94,10 @@ def serve(home: Home, environment: Mapping[str, str], report: _Report) -> None:
     finally:
         listener.close()
         _forget(home)
+    return renewed
 
 
-async def _live(home: Home, environment: Mapping[str, str], listener: socket.socket, report: _Report) -> None:
+async def _live(home: Home, environment: Mapping[str, str], listener: socket.socket, report: _Report) -> bool:
     from coffer.daemon.gate import Gate  # noqa: PLC0415  (what loses the race for the lock needs none of it)
     from coffer.daemon.http import application  # noqa: PLC0415
     from coffer.daemon.loop import Loop  # noqa: PLC0415
@@ -108,7 +113,8 @@ async def _live(home: Home, environment: Mapping[str, str], listener: socket.soc
     second = listen.loopback() if _tcp(home) else None
     known = _known(home, second)
     loop = Loop(home, environment, Worker(environment))
-    app = application(Ears(loop, known), known.version, os.getpid())
+    renewal = Renewal(home)
+    app = application(Ears(loop, known, renewal.wake), known.version, os.getpid())
     servers = [(Server(Gate(app)), listener)]
     if second is not None:
         servers.append((Server(Gate(app, known.port, known.token)), second))
@@ -121,13 +127,18 @@ async def _live(home: Home, environment: Mapping[str, str], listener: socket.soc
             await event.wait()
         life.announce(home, known)
         report(life.READY)
-        guard = group.create_task(_guarded(home, known, stopping))
+        beside = [
+            pipes,
+            group.create_task(_guarded(home, known, stopping)),
+            group.create_task(renewal.run(stopping)),
+        ]
         await loop.run(stopping)
-        guard.cancel()
-        pipes.cancel()
+        for task in beside:
+            task.cancel()
         for server, _ in servers:
             server.end()
     await loop.close()
+    return bool(renewal.due)
 
 
 async def _guarded(home: Home, known: life.Known, stopping: asyncio.Event) -> None:

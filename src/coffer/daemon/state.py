@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,16 @@ from coffer.daemon.standing import as_json
 
 @dataclass(frozen=True, slots=True)
 class Ears:
-    """What it hears goes to the loop; what it is asked, the loop knows."""
+    """What it hears goes to the loop; what it is asked, the loop knows. met: called when somebody new is there."""
 
     loop: Loop
     known: Known
+    met: Callable[[], object] = bool
 
     async def event(self, agent: str, event: str, body: bytes, headers: dict[str, str]) -> Answered:
         """The answer to a hook's event."""
+        if event == "SessionStart":
+            self.met()
         return await self.loop.event(agent, event, body, headers)
 
     async def context(self, agent: str, folder: Path) -> dict[str, Any]:
@@ -35,6 +39,7 @@ class Ears:
 
     def status(self) -> dict[str, Any]:
         """What the daemon is doing. Times: seconds since the epoch."""
+        self.met()
         loop = self.loop
         return {
             "pid": os.getpid(),
@@ -45,9 +50,16 @@ class Ears:
             "worker": {"pid": loop.worker.pid, "jobs": loop.worker.jobs, "failures": loop.worker.failures},
             "learned_turns": loop.parts.learning.pupil.learned,
             "problem": loop.parts.learning.pupil.problem,
+            "journal": self._journal(),
             "unconfirmed": len(loop.contexts),
             "sessions": self._sessions(),
         }
+
+    def _journal(self) -> dict[str, Any]:
+        part = self.loop.parts.journaling
+        if part is None:
+            return {}
+        return {"written": part.written, "waiting": part.waiting, "problem": part.problem}
 
     def _sessions(self) -> list[dict[str, Any]]:
         """Those that were heard of lately or have something to learn, and all that a client has open."""
