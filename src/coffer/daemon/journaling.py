@@ -21,7 +21,7 @@ from coffer.disk.places import Places
 from coffer.disk.sessions import ARCHIVED, MAIN, Found
 from coffer.errors import CofferError
 from coffer.work.deliver import Asked
-from coffer.work.distil_due import due
+from coffer.work.distil_due import QUIET_SECONDS, is_sure, standings
 from coffer.work.settings import load
 
 if TYPE_CHECKING:
@@ -110,8 +110,10 @@ class Journaling:
         self.waiting = 0
         for places, environment in list(self._environments.items()):
             mine = [_now(one) for one in self._found.values() if _is_below(one, places)]
-            waiting = await self._given.chores.run(self._closed, places, mine)
+            waiting, soon = await self._given.chores.run(self._closed, places, mine)
             self.waiting += len(waiting)
+            if soon:
+                self._looks.append(time.monotonic() + QUIET_SECONDS)
             while waiting and self._left() > 0:
                 batch = _batch(waiting[: self._left()])
                 waiting = waiting[len(batch) :]
@@ -119,8 +121,11 @@ class Journaling:
                     return
                 self.waiting -= len(batch)
 
-    def _closed(self, places: Places, found: list[Found]) -> list[Found]:
-        return due(self._given.home, places, found, time.time())
+    def _closed(self, places: Places, found: list[Found]) -> tuple[list[Found], bool]:
+        """Those that are closed; and whether others will be in a moment."""
+        states = standings(self._given.home, places, found, time.time())
+        soon = any(one.state == "quiet" and is_sure(one.found.agent, places) for one in states)
+        return [one.found for one in states if one.state == "due"], soon
 
     def _may(self) -> bool:
         """Whether the person lets the daemon write by itself. Broken settings mean: not now."""

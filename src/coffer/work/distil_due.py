@@ -75,11 +75,11 @@ def _state(  # noqa: PLR0913  (all that decides)
         return "failing"
     if held.of(found.agent, found.id):
         return "open"
-    waits = QUIET_SECONDS if _says(found.agent, places) else UNSURE_SECONDS
+    waits = QUIET_SECONDS if is_sure(found.agent, places) else UNSURE_SECONDS
     return "quiet" if quiet and 0 <= now - found.modified < waits else "due"
 
 
-def _says(agent: str, places: Places) -> bool:
+def is_sure(agent: str, places: Places) -> bool:
     """Whether this client keeps a registry, or locks, by which it shows what it has open."""
     folder = places.codex / "thread-writer-locks" if agent == "codex" else places.claude / "sessions"
     return folder.is_dir()
