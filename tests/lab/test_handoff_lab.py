@@ -21,14 +21,14 @@ from tests.memory.repositories import commit, git
 
 pytestmark = pytest.mark.lab
 
-FIRST = {
+FIRST: dict[str, Any] = {
     "goal": "Draw the axis of the tide chart",
     "state": "The scale is drawn. Labels overlap at night.",
     "next_steps": ["Move the labels", "Add a test"],
     "files": ["src/chart.py"],
     "open_questions": ["Should the legend stay?"],
 }
-SECOND = {"goal": "Label the axis", "state": "The labels moved.", "next_steps": ["Write the test"]}
+SECOND: dict[str, Any] = {"goal": "Label the axis", "state": "The labels moved.", "next_steps": ["Write the test"]}
 
 
 @pytest.fixture

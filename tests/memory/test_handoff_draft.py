@@ -13,6 +13,7 @@ from coffer.core.handoff import Handoff, over, parsed, written
 from coffer.core.handoff_draft import draft_of
 from coffer.core.since import told
 from coffer.core.steps import AGENT, PERSON, Happened, Planned, Said, Stopped, Story, Touched
+from coffer.daemon.job import distil
 from coffer.store.db import DONE, database, receipts
 from coffer.work.handoff import By, current, kept, set_handoff, undo_handoff
 from coffer.work.handoff_draft import Drafted, draft, draft_story
@@ -123,6 +124,29 @@ def asked(text: str) -> Said:
 
 
 TALK = (asked("What time is it in Esbjerg when the tide turns?"), Said(AGENT, "At nine."))
+
+
+def test_a_closed_session_gets_its_draft_with_its_journal(desk: Desk, session: Path) -> None:
+    folder = desk.user / ".claude" / "projects" / "-x"
+    folder.mkdir(parents=True)
+    hour_ago = f"{datetime.now(UTC) - timedelta(hours=1):%Y-%m-%dT%H}".encode()
+    session.write_bytes(session.read_bytes().replace(b"2026-11-30T08", hour_ago))
+    path = session.rename(folder / "13cec6bf-425f-4e7c-ad60-fc0d33007189.jsonl")
+    said = {
+        "agent": "claude",
+        "id": path.stem,
+        "path": str(path),
+        "kind": "main",
+        "size": path.stat().st_size,
+    }
+    environment = {"HOME": str(desk.user), "PATH": os.environ["PATH"]}
+    told_of = [{**said, "modified": path.stat().st_mtime}]
+    done = distil({"environment": environment, "sessions": told_of})
+    assert (done["outcomes"], done["problems"]) == ({"distilled": 1}, [])
+    entry = current(desk.place(), "main")
+    assert entry is not None
+    assert entry.source == "distil"
+    assert "a journal up to 20" in told(resume_of(desk.place(), "none"), ENDED.timestamp())
 
 
 def test_talk_replaces_only_drafts(desk: Desk) -> None:

@@ -22,7 +22,7 @@ from coffer.errors import CofferError
 from coffer.store.home import Home
 from coffer.work.ask import Asker
 from coffer.work.effective import user_home
-from coffer.work.handoff_draft import draft
+from coffer.work.handoff_draft import OLDEST, draft
 from coffer.work.keep import keep
 from coffer.work.learn import Learning
 from coffer.work.settings import load
@@ -87,12 +87,15 @@ def draft_handoff(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def distil(job: dict[str, Any]) -> dict[str, Any]:
-    """Write some closed sessions into the journal."""
-    from coffer.work.distil import FAILED, Distiller  # noqa: PLC0415  (learning, which people wait for, needs none of it)
+    """Write some closed sessions into the journal, and draft the handoffs of those that wrote none."""
+    from coffer.work.distil import DISTILLED, FAILED, Distiller  # noqa: PLC0415  (learning, which people wait for, needs none of it)
 
     environment: dict[str, str] = job["environment"]
     home = Home.of(environment)
-    found = Distiller(home, environment, load(home)).run([_found(said) for said in job["sessions"]])
+    sessions = [_found(said) for said in job["sessions"]]
+    found = Distiller(home, environment, load(home)).run(sessions)
+    recent = {str(one.path) for one in sessions if time.time() - one.modified < OLDEST}
+    fresh = [one.path for one in found if one.outcome == DISTILLED and one.path in recent]
     outcomes: dict[str, int] = {}
     for one in found:
         outcomes[one.outcome] = outcomes.get(one.outcome, 0) + 1
@@ -101,7 +104,17 @@ def distil(job: dict[str, Any]) -> dict[str, Any]:
         for one in found
         if one.note or one.outcome == FAILED
     ]
+    told += [problem for path in fresh if (problem := _undrafted(home, path, environment))]
     return {"outcomes": outcomes, "problems": told}
+
+
+def _undrafted(home: Home, path: str, environment: dict[str, str]) -> str:
+    """Draft a closed session's handoff; why it could not be, "" where it was or need not be."""
+    try:
+        draft(home, user_home(environment), Path(path), environment)
+    except CofferError as error:
+        return f"{path}: no handoff was drafted. {error}"
+    return ""
 
 
 def guard(job: dict[str, Any]) -> dict[str, Any]:
