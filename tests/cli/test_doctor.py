@@ -192,6 +192,13 @@ def unknown_setting(here: Place) -> Callable[[], None]:
     return path.unlink
 
 
+def key_of_a_terminal(here: Place) -> Callable[[], None]:
+    path = here.home.root / "config.toml"
+    path.write_text('[model]\nprovider = "anthropic"\nmodel = "m"\nkey_env = "PLOVER_KEY"\n')
+    path.chmod(0o600)
+    return path.unlink
+
+
 def broken_database(here: Place) -> Callable[[], None]:
     here.end()
     kept = here.home.database.read_bytes()
@@ -269,6 +276,7 @@ FOR_THE_PERSON = (
     (long_hard_rules, "bundle", "warning", "hard rules stand behind the first 2,048 bytes"),
     (broken_settings, "settings", "fatal", "cap"),
     (unknown_setting, "settings", "warning", "digset"),
+    (key_of_a_terminal, "settings", "warning", "a daemon has no variable PLOVER_KEY"),
     (broken_database, "database", "fatal", "can't be read"),
     (broken_digest, "digests", "fatal", "behavioral-digest.md"),
     (strange_rule, "digests", "warning", "R001"),

@@ -17,7 +17,9 @@ from coffer.cli import plain
 from coffer.cli.daemon import picture
 from coffer.cli.screen import cell, console, keep_whole, stacked_bar, table, text
 from coffer.cli.session import World
+from coffer.errors import SettingsBroken
 from coffer.store.home import Home
+from coffer.work.settings import keyless, load
 from coffer.work.status import (
     AgentStatus,
     Clients,
@@ -66,6 +68,7 @@ def command(watch: bool, as_machine: bool) -> None:
 def _everything(home: Home, world: World, clients: Clients) -> dict[str, Any]:
     return {
         "daemon": picture(home),
+        "model_problem": next(iter(_model(home)), ""),
         "agents": [agent_as_json(one) for one in agents_status(home, world.places, clients)],
         "sessions": [session_as_json(one) for one in open_sessions(home, world.places, world.environment)],
     }
@@ -78,6 +81,9 @@ def _picture(home: Home, world: World, clients: Clients, width: int) -> Renderab
     parts: list[RenderableType] = [
         _daemon(picture(home), hooked=any(one.hooks.installed for one in agents)),
         _agents(agents, now, width),
+    ]
+    parts += [
+        text(f"! {said}. `model.key_file` names a file that it can read.", "yellow") for said in _model(home)
     ]
     parts += [_alarm(one) for one in agents if one.silent]
     problems: dict[str, str] = {}
@@ -92,6 +98,15 @@ def _picture(home: Home, world: World, clients: Clients, width: int) -> Renderab
     else:
         parts.append(Text("No session is open.", style="dim"))
     return Group(*parts)
+
+
+def _model(home: Home) -> list[str]:
+    """Why the daemon can't ask the model that the settings name; what else is wrong with them `coffer doctor` says."""
+    try:
+        said = keyless(load(home), World.now().environment)
+    except SettingsBroken:
+        return []
+    return [said[0].upper() + said[1:]] if said else []
 
 
 def _daemon(found: Mapping[str, Any], *, hooked: bool) -> Text:

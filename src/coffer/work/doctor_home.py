@@ -22,7 +22,7 @@ from coffer.work.bundles import FROM_FILES, NO_PROJECT, bundle_for
 from coffer.work.doctor_row import Level, Patient, Row
 from coffer.work.effective import look
 from coffer.work.install import hook_path
-from coffer.work.settings import load
+from coffer.work.settings import keyless, load
 from coffer.work.setup import files_wanting
 
 LEAST_FREE, SCARCE = 20_000_000, 200_000_000
@@ -197,6 +197,9 @@ def settings(patient: Patient) -> Iterator[Row]:
         return
     for said in found.warnings:
         yield Row("settings", said, "warning", "Take it out, or write it as docs/formats.md does.")
+    said = keyless(found, patient.ground.environment)
+    if said:
+        yield Row("settings", said, "warning", "`model.key_file` names a file that the daemon can read.")
     if not found.warnings:
         yield Row("settings", "config.toml is sound, or there is none")
 

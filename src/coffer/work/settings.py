@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,26 @@ def load(home: Home) -> Settings:
         return settings_of(_decoded(path, data))
     except SettingsWrong as error:
         raise SettingsBroken(str(path), 0, " ".join(error.problems)) from error
+
+
+def keyless(settings: Settings, environment: Mapping[str, str]) -> str:
+    """Why the daemon can't ask the configured model, as a sentence; "" where it can or need not.
+
+    It has none of a person's variables: a key in one of those is none to it, whoever started it.
+    """
+    model = settings.model
+    if model.provider == "none" or not (
+        settings.learn.auto or (settings.journal.auto and settings.journal.model)
+    ):
+        return ""
+    from coffer.models.key import key_of  # noqa: PLC0415  (only a configured model needs it)
+
+    few = {"HOME": environment["HOME"]} if environment.get("HOME") else {}
+    key = key_of(model, few)
+    if not key.problem:
+        return ""
+    why = key.problem if model.key_file else f"a daemon has no variable {model.key_env}"
+    return f"the daemon can't ask the model {model.model}: {why}"
 
 
 def _read(path: Path) -> bytes | None:
