@@ -143,7 +143,10 @@ def asked_of(
         if name.startswith(_ENVIRONMENT)
     }
     world = {**environment, **told}
-    folder = _word(said, "cwd") or known.get("x-coffer-cwd", "")
+    began = (
+        told.get("CLAUDE_PROJECT_DIR", "") if agent == "claude" else ""
+    )  # `cd` moves cwd, and not the session
+    folder = next((one for one in (began, _word(said, "cwd"), known.get("x-coffer-cwd", "")) if one), "")
     process = known.get("x-coffer-ppid", "")
     return Asked(
         agent,
