@@ -9,8 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from coffer.cli.daemon import picture, stood
+from coffer.core.usage import OVERRIDE
 from coffer.daemon.standing import MOST
 from coffer.disk.live import start_mark
+from coffer.work.listing import Stood
+from coffer.work.status import open_sessions, session_as_json
 from tests.daemon.rig import Rig, Session, eventually
 from tests.transcripts import MODEL, call, text, usage
 
@@ -81,6 +85,31 @@ def test_it_is_told_of_every_session(rig: Rig) -> None:
         session.hook("SessionEnd", reason="other")
         found = becomes(rig, session, lambda one: not one["live"])
         assert not found["idle"]
+
+
+def test_status_takes_it_from_the_daemon(rig: Rig) -> None:
+    """It says the same without one, and with one reads no transcript: what stands in it then is not looked at."""
+    session = rig.session("one", rig.project())
+    session.says("fix the parser")
+    session.made.answer(text("answer"), counts=usage(250_000))
+    session.write()
+    client(rig, session.name, os.getpid(), "idle")
+
+    def said(known: dict[Path, Stood]) -> dict[str, Any]:
+        (found,) = open_sessions(rig.home, rig.desktop.places, rig.environment, known)
+        return session_as_json(found)
+
+    alone = said({})
+    with rig.daemon():
+        becomes(rig, session, lambda one: one["tokens"] == 250_000)
+        known = stood(picture(rig.home), rig.environment)
+        assert list(known) == [session.path]
+        assert not stood(picture(rig.home), {OVERRIDE: "5000"})
+        size = session.path.stat().st_size
+        session.path.write_bytes(b"x" * size)
+        told = said(known)
+    assert told == alone
+    assert (told["tokens"], told["window"]) == (250_000, 1_000_000)
 
 
 def test_a_client_that_is_gone_holds_nothing(rig: Rig) -> None:

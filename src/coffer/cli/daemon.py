@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from coffer.cli import plain
 from coffer.cli.counter import json_option
 from coffer.cli.session import World
 from coffer.cli.version import version
+from coffer.core.usage import overridden
 from coffer.daemon import client, life
 from coffer.daemon.errors import DaemonSilent
 from coffer.disk.replace import refusals
 from coffer.store.home import Home
+from coffer.work.listing import Stood
 
 _STOPPED = 3
 """Exit code of `status` where no daemon runs, as of `systemctl status`."""
@@ -127,6 +130,22 @@ def picture(home: Home) -> dict[str, Any]:
     elif life.json_path(home).exists():
         found["problem"] = "It left daemon.json behind, so it was killed; the next start cleans up."
     return found
+
+
+def stood(found: Mapping[str, Any], environment: Mapping[str, str]) -> dict[Path, Stood]:
+    """What a daemon that runs knows of sessions for certain, by real path; nothing where none does.
+
+    environment: of this command; a window that is set there is not the daemon's. Of a transcript that it meets the
+    daemon reads only the end: what stands nowhere in that may stand before it.
+    """
+    known: dict[Path, Stood] = {}
+    for row in found.get("sessions", ()) if overridden(environment) is None else ():
+        said = row.get("standing") or {}
+        certain = not said.get("unsure") and (said.get("whole") or said.get("window_source") != "default")
+        if certain and said.get("tokens") is not None:
+            folder, model = str(row["folder"]), str(said["model"])
+            known[Path(row["path"])] = Stood(said["size"], folder, model, said["tokens"], said["window"])
+    return known
 
 
 def _draw(found: dict[str, Any]) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from coffer.cli.daemon import picture as daemon
+from coffer.cli.daemon import stood
 from coffer.cli.screen import cell, keep_whole, stacked_bar, table, text
 from coffer.cli.session import World
 from coffer.store.home import Home
@@ -18,7 +20,7 @@ _STYLES = {"trim": "yellow", "deep": "bold yellow", "last call": "bold red"}
 
 def picture(world: World, home: Home, width: int) -> RenderableType:
     """Every open session, a row each, and below it what the person can do where there is something."""
-    found = watched(home, world.places, world.environment)
+    found = watched(home, world.places, world.environment, stood(daemon(home), world.environment))
     if not found:
         return Text("No session is open.", style="dim")
     rows = table("", "session", "agent", "project", "window", "", "tier", "may be written", "a prune saves")

@@ -45,9 +45,11 @@ def view(*, watch: bool, as_machine: bool) -> None:
 
 
 def _rows(world: World, home: Home) -> list[dict[str, object]]:
+    from coffer.cli.daemon import picture, stood  # noqa: PLC0415  (as the next)
     from coffer.work.watch import as_json, watched  # noqa: PLC0415  (planning a prune imports much)
 
-    return [as_json(one) for one in watched(home, world.places, world.environment)]
+    known = stood(picture(home), world.environment)
+    return [as_json(one) for one in watched(home, world.places, world.environment, known)]
 
 
 @click.command()

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.cli import plain
-from coffer.cli.daemon import picture
+from coffer.cli.daemon import picture, stood
 from coffer.cli.screen import cell, console, keep_whole, stacked_bar, table, text
 from coffer.cli.session import World
 from coffer.errors import SettingsBroken
@@ -66,20 +66,23 @@ def command(watch: bool, as_machine: bool) -> None:
 
 
 def _everything(home: Home, world: World, clients: Clients) -> dict[str, Any]:
+    daemon = picture(home)
+    sessions = open_sessions(home, world.places, world.environment, stood(daemon, world.environment))
     return {
-        "daemon": picture(home),
+        "daemon": daemon,
         "model_problem": next(iter(_model(home)), ""),
         "agents": [agent_as_json(one) for one in agents_status(home, world.places, clients)],
-        "sessions": [session_as_json(one) for one in open_sessions(home, world.places, world.environment)],
+        "sessions": [session_as_json(one) for one in sessions],
     }
 
 
 def _picture(home: Home, world: World, clients: Clients, width: int) -> RenderableType:
     now = time.time()
     agents = agents_status(home, world.places, clients)
-    sessions = open_sessions(home, world.places, world.environment)
+    daemon = picture(home)
+    sessions = open_sessions(home, world.places, world.environment, stood(daemon, world.environment))
     parts: list[RenderableType] = [
-        _daemon(picture(home), hooked=any(one.hooks.installed for one in agents)),
+        _daemon(daemon, hooked=any(one.hooks.installed for one in agents)),
         _agents(agents, now, width),
     ]
     parts += [

@@ -94,6 +94,7 @@ class Ears:
                     "failures": 0,
                 }
             if row is not None:
+                row["folder"] = row["folder"] or standing.folder
                 row["standing"] = as_json(standing)
         return list(rows.values())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,16 +41,50 @@ class Listed:
         return self.tokens / self.window if self.window else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Stood:
+    """What a daemon that follows a session says of it, when it had seen `size` bytes of its file."""
+
+    size: int
+    folder: str
+    model: str
+    tokens: int
+    window: int
+
+
 def listing(
-    sessions: Iterable[Found], places: Places, environment: Mapping[str, str], everything: Iterable[Found]
+    sessions: Iterable[Found],
+    places: Places,
+    environment: Mapping[str, str],
+    everything: Iterable[Found],
+    known: Mapping[Path, Stood] | None = None,
 ) -> Iterator[Listed]:
-    """Read each session; one that can't be read is listed with its problem."""
+    """Read each session; one that can't be read is listed with its problem.
+
+    known: by real path, those that need not be read where they have not grown since; they have no title and no turns.
+    """
     names, parents, held = thread_names(places), thread_paths(list(everything)), Holders(places)
     for found in sessions:
+        stood = known.get(Path(os.path.realpath(found.path))) if known else None
+        if stood is not None and stood.size == found.size:
+            yield _known(found, stood, held)
+            continue
         try:
             yield _listed(found, environment, names, parents, held)
         except CofferError as error:
             yield Listed(found, found.kind, problem=str(error))
+
+
+def _known(found: Found, stood: Stood, held: Holders) -> Listed:
+    return Listed(
+        found,
+        found.kind,
+        folder=stood.folder,
+        model=stood.model,
+        tokens=stood.tokens,
+        window=stood.window,
+        holders=tuple(held.of(found.agent, found.id)),
+    )
 
 
 def _listed(

@@ -27,7 +27,7 @@ from coffer.work.config_write import INSTALLED
 from coffer.work.holders import Holders
 from coffer.work.hook_status import HookStatus
 from coffer.work.hook_status import status as hook_status
-from coffer.work.listing import Listed, listing
+from coffer.work.listing import Listed, Stood, listing
 from coffer.work.receipts import all_receipts
 
 SILENT_AFTER = 120.0
@@ -148,12 +148,14 @@ def _begun(path: Path) -> float:
         return 0.0
 
 
-def open_sessions(home: Home, places: Places, environment: Mapping[str, str]) -> list[SessionStatus]:
-    """The sessions that a client has open, with what was sent to each. Raises StoreFailed."""
+def open_sessions(
+    home: Home, places: Places, environment: Mapping[str, str], known: Mapping[Path, Stood] | None = None
+) -> list[SessionStatus]:
+    """The sessions that a client has open, with what was sent to each. known: as for `listing`. Raises StoreFailed."""
     every = find_sessions(places)
     held = Holders(places)
     live = [one for one in every if one.kind == MAIN and held.of(one.agent, one.id)]
-    return [_with_deliveries(home, one) for one in listing(live, places, environment, every)]
+    return [_with_deliveries(home, one) for one in listing(live, places, environment, every, known)]
 
 
 def _with_deliveries(home: Home, listed: Listed) -> SessionStatus:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from coffer.agents.table import CLAUDE
@@ -20,7 +21,7 @@ from coffer.store.windows import merge_report, read_report
 from coffer.work.gate import as_json as answer_as_json
 from coffer.work.gate import judge_session
 from coffer.work.holders import Holders
-from coffer.work.listing import Listed, listing
+from coffer.work.listing import Listed, Stood, listing
 from coffer.work.nudge import line_to_type, planned
 from coffer.work.prune import propose
 from coffer.work.prune_report import price_of
@@ -49,14 +50,16 @@ class Watched:
     next_step: str
 
 
-def watched(home: Home, places: Places, environment: Mapping[str, str]) -> list[Watched]:
-    """Every session that a client has open. Raises SettingsBroken."""
+def watched(
+    home: Home, places: Places, environment: Mapping[str, str], known: Mapping[Path, Stood] | None = None
+) -> list[Watched]:
+    """Every session that a client has open. known: as for `listing`. Raises SettingsBroken."""
     settings = load(home).guard
     every, held = find_sessions(places), Holders(places)
     live = [one for one in every if one.kind == MAIN and held.of(one.agent, one.id)]
     return [
         _watched(one, settings, home, places, environment)
-        for one in listing(live, places, environment, every)
+        for one in listing(live, places, environment, every, known)
     ]
 
 
