@@ -273,7 +273,7 @@ def test_states_of_git(desk: Desk, happened: Callable[[Desk], None], words: list
     said = desk.told()
     for one in words:
         assert one in said, said
-    assert "did not answer in time" not in said
+    assert "git gave no answer" not in said
     assert len(said.encode()) < 4_096
 
 
@@ -439,11 +439,41 @@ def test_nothing_that_a_repository_names_is_run(desk: Desk) -> None:
     os.utime(desk.tide / "a.txt", (1, 1))
     index = (desk.tide / ".git" / "index").read_bytes()
     assert desk.resume().since.dirty == 1
-    assert "did not answer" not in desk.told()
+    assert "git gave no answer" not in desk.told()
     assert not proof.exists()
     assert (desk.tide / ".git" / "index").read_bytes() == index
     git(desk.tide, "status", check=False)
     assert proof.exists(), "the trap works"
+
+
+def test_a_repository_that_git_refuses_is_told(desk: Desk) -> None:
+    desk.set("x", "a.py")
+    (desk.tide / "a.py").write_text("1")
+    with (desk.tide / ".git" / "config").open("a") as file:
+        file.write("[broken\n")
+    said = desk.told()
+    assert "git gave no answer" in said
+    assert "not in this repository" not in said
+    assert "- Appeared: a.py." in said
+    desk.set("y")
+    entry = desk.resume().entry
+    assert entry is not None
+    assert "commit" not in dict(entry.more)
+
+
+def test_the_longest_answer_is_short_enough(desk: Desk) -> None:
+    files = [f"src/{'very_' * 8}long_name_{number}.py" for number in range(24)]
+    state = "Half of it is done, and the other half is not. " * 60
+    said = Handoff("x" * 400, state[:1_200], ("step " * 20,), tuple(files))
+    set_handoff(desk.place(), said, AGENT, NOW)
+    for number, name in enumerate(files):
+        commit(desk.tide, name, "1", f"{'A subject that is long ' * 4}{number}")
+    for number in range(12):
+        set_handoff(desk.place(), Handoff("other"), AGENT, NOW, f"branch-{'with-a-long-name' * 4}-{number}")
+    answer = desk.told()
+    assert "- 24 commits:" in answer
+    assert "before these" in answer
+    assert len(answer.encode()) <= 5_000
 
 
 def test_a_git_that_hangs_or_is_not_there_is_told(desk: Desk, tmp_path: Path) -> None:
@@ -462,4 +492,4 @@ def test_a_git_that_hangs_or_is_not_there_is_told(desk: Desk, tmp_path: Path) ->
         place.git.seconds = 0.1
         said = told(resume_of(place), NOW.timestamp())
         assert "half done" in said
-        assert "git did not answer in time" in said
+        assert "git gave no answer here in time" in said

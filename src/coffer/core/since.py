@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from coffer.core.chain import seconds
 from coffer.core.entry import Entry
@@ -13,6 +13,8 @@ from coffer.core.handoff import LARGEST, ago, called
 MOST_COMMITS = 10
 MOST_FILES = 8
 MOST_OTHERS = 6
+LARGEST_ANSWER = 4_096
+"""Bytes that all of it should have: a long handoff comes with fewer details of what happened since."""
 _LONGEST_SUBJECT = 72
 _AGENTS = {"claude": "Claude Code", "codex": "Codex"}
 
@@ -42,11 +44,10 @@ class Since:
     """What git says. ahead: commits that came; None where the commit of the handoff is not known here any more.
 
     lost: commits that were there then and are no part of the branch now. dirty: files that differ from the last
-    commit; None where git does not say. failed: git took too long, or there is none.
+    commit; None where git does not say. failed: git took too long, refused, or there is none.
     """
 
     git: bool = False
-    unborn: bool = False
     ahead: int | None = None
     lost: int = 0
     commits: tuple[Commit, ...] = ()
@@ -94,10 +95,27 @@ class Resumed:
         return self.entry is not None
 
 
+class _Most(NamedTuple):
+    """How many of each are named."""
+
+    commits: int
+    files: int
+    others: int
+
+
+_DETAILS = (_Most(MOST_COMMITS, MOST_FILES, MOST_OTHERS), _Most(5, 4, 3), _Most(2, 2, 1))
+"""The first that fits; else the last."""
+
+
 def told(resumed: Resumed, now: float) -> str:
     """Everything in words, for an agent and for a person. now: seconds since 1970."""
-    lines = _missing(resumed) if resumed.entry is None else _found(resumed, resumed.entry, now)
-    return "\n".join([*lines, *_others(resumed, now)]).strip()
+    text = ""
+    for most in _DETAILS:
+        lines = _missing(resumed) if resumed.entry is None else _found(resumed, resumed.entry, now, most)
+        text = "\n".join([*lines, *_others(resumed, now, most.others)]).strip()
+        if len(text.encode("utf-8", "replace")) <= LARGEST_ANSWER:
+            break
+    return text
 
 
 def _missing(resumed: Resumed) -> list[str]:
@@ -120,7 +138,7 @@ def _missing(resumed: Resumed) -> list[str]:
     return lines
 
 
-def _found(resumed: Resumed, entry: Entry, now: float) -> list[str]:
+def _found(resumed: Resumed, entry: Entry, now: float, most: _Most) -> list[str]:
     lines = [f"Handoff of {called(resumed.branch)} in project {resumed.project}: {_by(entry, now)}."]
     if entry.source == "distil":
         lines.append(
@@ -134,31 +152,33 @@ def _found(resumed: Resumed, entry: Entry, now: float) -> list[str]:
     if folder and folder != resumed.folder:
         lines.append(f"It was written in {folder}, another work tree than this one ({resumed.folder}).")
     text = _cut(entry.text, resumed.path)
-    return [*lines, "", text, "", *since_lines(resumed, entry)]
+    return [*lines, "", text, "", *_since(resumed, entry, most)]
 
 
-def since_lines(resumed: Resumed, entry: Entry) -> list[str]:
+def _since(resumed: Resumed, entry: Entry, most: _Most) -> list[str]:
     """What happened since, a line each."""
     since, lines = resumed.since, ["## Since then", ""]
     if resumed.doing:
         lines.append(f"- A {resumed.doing} of this branch is under way.")
     if since.git:
-        lines += _commits(since, entry)
+        lines += _commits(since, entry, most.commits)
         if since.branch == "gone":
             lines.append(f"- There is no branch {resumed.branch} here any more.")
         elif since.branch != "here":
             lines.append(f"- Its branch is {since.branch}.")
         if since.dirty is not None:
-            lines.append(f"- Not committed now: {_named(since.dirty, since.dirty_files) or 'nothing'}.")
-    lines += _files(since.files)
+            lines.append(
+                f"- Not committed now: {_named(since.dirty, since.dirty_files[: most.files]) or 'nothing'}."
+            )
+    lines += _files(since.files, most.files)
     if since.failed:
         lines.append(
-            "- git did not answer in time, so this may not be all: look for yourself (`git status`)."
+            "- git gave no answer here in time, so this is not all: look for yourself (`git status`)."
         )
     return lines if len(lines) > 2 else []
 
 
-def _commits(since: Since, entry: Entry) -> list[str]:
+def _commits(since: Since, entry: Entry, most: int) -> list[str]:
     commit = dict(entry.more).get("commit", "")
     if since.ahead is None:
         if not commit or since.failed:
@@ -167,9 +187,10 @@ def _commits(since: Since, entry: Entry) -> list[str]:
     if not since.ahead and not since.lost:
         return ["- No commits."]
     lines = [f"- {since.ahead} commit{'s' * (since.ahead != 1)}" + (":" if since.commits else ".")]
-    lines += [f"  - {one.sha} {_short(one.subject)}" for one in since.commits]
-    if since.ahead > len(since.commits) > 0:
-        lines.append(f"  - and {since.ahead - len(since.commits)} before these")
+    shown = since.commits[:most]
+    lines += [f"  - {one.sha} {_short(one.subject)}" for one in shown]
+    if since.ahead > len(shown) > 0:
+        lines.append(f"  - and {since.ahead - len(shown)} before these")
     if since.lost:
         lines.append(
             f"- History was rewritten, or another commit was checked out: {since.lost} that "
@@ -187,12 +208,12 @@ _WORDS: tuple[tuple[FileState, str], ...] = (
 )
 
 
-def _files(files: Sequence[FileSince]) -> list[str]:
+def _files(files: Sequence[FileSince], most: int) -> list[str]:
     lines = []
     for state, word in _WORDS:
         names = [one.path for one in files if one.state == state]
         if names:
-            lines.append(f"- {word}: {_named(len(names), names[:MOST_FILES])}.")
+            lines.append(f"- {word}: {_named(len(names), names[:most])}.")
     same = sum(one.state == "same" for one in files)
     if same and same == len(files):
         lines.append("- The files that it names are as they were.")
@@ -205,15 +226,15 @@ def _named(count: int, names: Sequence[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _others(resumed: Resumed, now: float) -> list[str]:
+def _others(resumed: Resumed, now: float, most: int) -> list[str]:
     if not resumed.others:
         return []
     lines = ["", "Handoffs of other branches (`branch` names one):" if resumed.branch else "Others:"]
-    for other in resumed.others[:MOST_OTHERS]:
+    for other in resumed.others[:most]:
         state = "" if other.state in ("here", "unknown") else f", {other.state}"
         lines.append(f"- {other.entry.branch or 'no branch'} ({_by(other.entry, now)}{state})")
-    if len(resumed.others) > MOST_OTHERS:
-        lines.append(f"- and {len(resumed.others) - MOST_OTHERS} more: `coffer handoff list`")
+    if len(resumed.others) > most:
+        lines.append(f"- and {len(resumed.others) - most} more: `coffer handoff list`")
     return lines
 
 

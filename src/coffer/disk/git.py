@@ -35,7 +35,11 @@ _FILTER = ("clean", "smudge", "process")
 
 @dataclass(slots=True)
 class Git:
-    """git in one work tree. failed: whether a question had no answer in time, or no git is there to ask."""
+    """git in one work tree.
+
+    failed: a question had no answer in time, no git is there to ask, or it refuses this repository as a whole: one of
+    another owner, or with a config that it can't read.
+    """
 
     top: Path
     environment: Mapping[str, str]
@@ -67,6 +71,12 @@ class Git:
             self.failed = True
             return None
         return os.fsdecode(said[:_MOST]) if run.returncode == 0 else None
+
+    def works(self) -> bool:
+        """Whether git answers here at all."""
+        if not self.failed and self.ask("rev-parse", "--git-dir") is None:
+            self.failed = True
+        return not self.failed
 
     def holds(self, *words: str) -> bool:
         """Whether a command of git says yes by its exit code."""

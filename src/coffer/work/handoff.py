@@ -261,7 +261,7 @@ def _let_go(place: Place, branch: str) -> int:
 
 def _commit(place: Place, branch: str) -> str:
     """The commit that a branch stands on; "" where git does not say."""
-    if place.checkout is None:
+    if place.checkout is None or not place.git.works():
         return ""
     name = "HEAD" if branch == place.branch and not place.doing else f"refs/heads/{branch}"
     said = place.git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")

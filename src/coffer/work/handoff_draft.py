@@ -62,7 +62,7 @@ def draft_story(
     """The same of a story that was read already."""
     moment = now or datetime.now(UTC)
     made = draft_of(story)
-    if made is None or made.empty or not story.folder:
+    if made is None or made.empty or not story.folder or not (_is_persons(story) or is_work(story)):
         return Drafted("nothing")
     try:
         place = place_of(home, user, Path(story.folder), environment)
@@ -117,6 +117,11 @@ def _is_own(there: Entry | None, story: Story) -> bool:
     )
 
 
+def _is_persons(story: Story) -> bool:
+    """Whether a person spoke in it: scripts that ask an agent something come and go, and nobody goes on with them."""
+    return any(isinstance(one.step, Said) and one.step.by == PERSON for one in story.steps)
+
+
 def _may_replace(there: Entry, story: Story, ended: datetime) -> bool:
     """Whether a draft of this session may take the place of a handoff."""
     if _is_own(there, story):
@@ -127,4 +132,4 @@ def _may_replace(there: Entry, story: Story, ended: datetime) -> bool:
         return written_at is None or written_at < ended.timestamp()
     if written_at is None or began is None or written_at >= began:
         return False
-    return is_work(story) and any(isinstance(one.step, Said) and one.step.by == PERSON for one in story.steps)
+    return is_work(story) and _is_persons(story)

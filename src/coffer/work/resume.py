@@ -62,7 +62,7 @@ def resume_of(place: Place, branch: str = "") -> Resumed:
 
 def _heads(place: Place) -> Mapping[str, bool]:
     """The branches that there are, and whether the commit that is checked out has all of theirs."""
-    if place.checkout is None:
+    if place.checkout is None or not place.git.works():
         return {}
     form = "--format=%(refname:lstrip=2)"
     every = (place.git.ask("for-each-ref", form, "refs/heads") or "").split("\n")
@@ -91,6 +91,8 @@ def _since(place: Place, entry: Entry, branch: str, heads: Mapping[str, bool]) -
     files = tuple(_files(place, entry))
     if place.checkout is None:
         return Since(files=files)
+    if place.git.failed:
+        return Since(git=True, files=files, failed=True)
     own = branch == place.branch and not place.doing
     tip = "HEAD" if own or branch not in heads else f"refs/heads/{branch}"
     commit, ahead, lost = _commit(entry), None, 0
@@ -108,7 +110,6 @@ def _since(place: Place, entry: Entry, branch: str, heads: Mapping[str, bool]) -
     names = [path for _, path in dirty or ()]
     return Since(
         git=True,
-        unborn=not born,
         ahead=ahead,
         lost=lost,
         commits=commits,
