@@ -33,15 +33,15 @@ PERSONS = {"origin": {"kind": "human"}, "promptSource": "typed", "entrypoint": "
 
 
 class Client:
-    """One client and its session. session: its id, which names its file."""
+    """One client and its session. session: its id, which names its file. pid: the process that it is."""
 
-    def __init__(self, root: Path, session: str = SESSION) -> None:
-        self.root, self.session = root, session
+    def __init__(self, root: Path, session: str = SESSION, pid: int = 0) -> None:
+        self.root, self.session, self.pid = root, session, pid or os.getpid()
         self.places = Places(root / ".claude", root / ".codex")
         self.home = Home(root / ".coffer")
         self.folder = root / "work"
         self.transcript = self.places.claude / "projects" / "-x" / f"{session}.jsonl"
-        self.registry = self.places.claude / "sessions" / f"{os.getpid()}.json"
+        self.registry = self.places.claude / "sessions" / f"{self.pid}.json"
         for folder in (self.folder, self.transcript.parent, self.registry.parent):
             folder.mkdir(parents=True, exist_ok=True)
         self.made = Claude()
@@ -58,8 +58,8 @@ class Client:
         """Write the registry's file."""
         now = time.time()
         said = {
-            "pid": os.getpid(),
-            "procStart": start_mark(os.getpid()),
+            "pid": self.pid,
+            "procStart": start_mark(self.pid),
             "sessionId": self.session,
             "cwd": str(self.folder),
             "startedAt": int((now - 3600) * 1000),

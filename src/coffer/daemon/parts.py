@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from coffer.daemon.guarding import Guarding
 from coffer.daemon.journaling import Journaling
 from coffer.daemon.keeping import Keeping
 from coffer.daemon.learning import Learning
@@ -20,6 +21,7 @@ class Parts:
     standings: Standings
     others: tuple[Part, ...] = ()
     keeping: Keeping | None = None
+    journaling: Journaling | None = None
 
     def __iter__(self) -> Iterator[Part]:
         """All of them, in the order in which they hear of things."""
@@ -27,6 +29,8 @@ class Parts:
         yield self.standings
         if self.keeping is not None:
             yield self.keeping
+        if self.journaling is not None:
+            yield self.journaling
         yield from self.others
 
 
@@ -34,5 +38,13 @@ def every_part(given: Given) -> Parts:
     """The parts of a daemon."""
     standings = Standings(given)
     keeping = Keeping(given)
+    guarding = Guarding(given)
     standings.listen(keeping.stands)
-    return Parts(learning=Learning(given), standings=standings, others=(Journaling(given),), keeping=keeping)
+    standings.listen(guarding.stands)
+    return Parts(
+        learning=Learning(given),
+        standings=standings,
+        others=(guarding,),
+        keeping=keeping,
+        journaling=Journaling(given),
+    )

@@ -95,12 +95,13 @@ def attend(session: Guarded, found: Due, now: float, hands: Hands | None = None)
 
 
 def _looked_after(session: Guarded, settings: Guard, hands: Hands, now: float) -> Move:
-    """Measure the last move, or bring its reload to its end."""
+    """Bring the reload of the last move to its end, and measure what it saved."""
+    move = act(session, Wish("", by="guard"), settings, hands)
+    if move.kind in ("waits", "reloaded", "not seen"):
+        return move
     try:
         with one_mover(session.home, session.id):
             closed = measure(session, now)
     except Busy:
         return Move("waits", "another Coffer is at it")
-    if closed is not None:
-        return Move("nothing", "measured", receipt=closed)
-    return act(session, Wish("", by="guard"), settings, hands)
+    return move if closed is None else Move("nothing", "measured", receipt=closed)

@@ -268,8 +268,8 @@ class _Mover:
     def _reload(self, receipt: Receipt) -> Move:
         session, means, now = self.session, self.hands.means, self.hands.now()
         if means is None:
-            keep(session.home, receipt, outcome=BY_HAND)
             tell(session.home, receipt, now, "and your client has not read it again")
+            keep(session.home, receipt, outcome=BY_HAND)
             return Move("by hand", receipt=receipt)
         if blockers := self._blockers():
             return Move("waits", blockers=blockers, receipt=receipt)
@@ -283,9 +283,9 @@ class _Mover:
         seen = self._seen(now)
         if seen is None:
             why = done.why or "no SessionStart came"
-            keep(session.home, receipt, outcome=NOT_SEEN, why=why, seconds=round(done.seconds, 3))
             keep_moves(session.home, session.id, self.hands.now(), failure=True)
             tell(session.home, receipt, self.hands.now(), "but was not seen to be read again")
+            keep(session.home, receipt, outcome=NOT_SEEN, why=why, seconds=round(done.seconds, 3))
             return Move("not seen", why, receipt=receipt)
         took = done.seconds if done.kind == DONE and done.seconds else max(0.0, seen - now)
         idle = receipt.data.get("idle_at")

@@ -23,7 +23,7 @@ from coffer.disk.files import open_source
 from coffer.disk.replace import refusals
 from coffer.errors import CofferError
 from coffer.store.db import DONE, FAILED, PREPARED, Receipt, database, receipts, save
-from coffer.store.guard_moves import keep_moves
+from coffer.store.guard_moves import keep_moves, moves_of
 from coffer.store.home import Home
 from coffer.store.hook_events import loaded_at
 from coffer.work.guarded import Guarded
@@ -63,8 +63,9 @@ def keep(home: Home, receipt: Receipt, **reload: object) -> None:
 
 def tell(home: Home, receipt: Receipt, now: float, why: str) -> None:
     """Have the person told once, at the next prompt, that they must reload by hand."""
-    line = f"Coffer: this session was changed on disk, {why}. Type: /resume {receipt.session}"
-    keep_moves(home, receipt.session, now, tell=line, tell_of=receipt.id)
+    session = Path(receipt.path).stem  # what the client resumes by: the records of a fork may name another
+    line = f"Coffer: this session was changed on disk, {why}. Type: /resume {session}"
+    keep_moves(home, session, now, tell=line, tell_of=receipt.id)
 
 
 def settle(session: Guarded, now: float) -> Receipt | None:
@@ -94,6 +95,8 @@ def _reload_of(session: Guarded, receipt: Receipt, now: float) -> Receipt | None
     if state == ASKED:  # whoever asked was killed: it is not asked twice
         keep(session.home, receipt, outcome=NOT_SEEN, why="Coffer was ended while it waited for the reload")
         tell(session.home, receipt, now, "but was not seen to be read again")
+    elif state != OWED and moves_of(session.home, session.id, now).tell_of != receipt.id:
+        tell(session.home, receipt, now, "and your client has not read it again")
     return receipt if state == OWED else None
 
 
