@@ -108,6 +108,13 @@ _BUILT_IN = re.compile(
     r"vim"
 )
 """Slash commands of the client's own: they set something, and name no work."""
+_NOT_RUN = (
+    "<tool_use_error>",
+    "The user doesn't want to proceed",
+    "Permission to use",
+    "Claude requested permissions",
+)
+"""How results begin of calls that were never made."""
 _DONE = ("completed", "cancelled", "deleted")
 
 
@@ -217,7 +224,7 @@ class ClaudeScribe(ClaudeListener):
         failed = bool(part.is_error)
         if call.tool in _SHELLS:
             output = text_of(part.content)
-            if failed and "doesn't want to proceed" in output[:200]:
+            if failed and output.startswith(_NOT_RUN):
                 return []
             return ended(call.target, output, failed=failed)
         if _RECALLS.search(call.tool):

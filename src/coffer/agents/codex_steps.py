@@ -234,15 +234,14 @@ class CodexScribe(CodexListener):
         call = self._waiting.pop(payload.call_id or "", None)
         if call is None:
             return []
-        text, code = _output(payload.output)
+        text, code, running = _output(payload.output)
         if _RECALLS.search(call.tool):
             return [Recalled(text[:LONGEST_SAID])]
         command = call.text
         if call.tool == "write_stdin":
             command = self._running.pop(call.session, "")
-        running = _RUNNING.search(text[:_HEAD])
-        if running is not None and command:
-            self._running[running[1]] = command
+        if running and command:
+            self._running[running] = command
             return []
         if "*** Begin Patch" in command:
             return list(_patched(command)) if not code and "Success" in text[:_HEAD] else []
@@ -297,18 +296,19 @@ def _texts(content: Raw) -> list[str]:
     return [string(part.text) for part in found]
 
 
-def _output(raw: Raw) -> tuple[str, int]:
-    """An output's text and exit code, in the three forms that there were."""
+def _output(raw: Raw) -> tuple[str, int, str]:
+    """An output's text and exit code, in the three forms that there were; and as what it runs on, "" for ended."""
     text = string(raw) if bytes(memoryview(raw)[:1]) == b'"' else "\n".join(_texts(raw))
     if text.startswith("{"):
         try:
             found = _output_decoder.decode(text)
         except REFUSALS:
-            return text, 0
+            return text, 0, ""
         code = found.metadata.exit_code if found.metadata is not None else 0
-        return found.output, code or 0
-    code_said = _EXIT.search(text[:_HEAD])
-    return text.partition("Output:\n")[2] or text, int(code_said[1]) if code_said else 0
+        return found.output, code or 0, ""
+    ended_with, running = _EXIT.search(text[:_HEAD]), _RUNNING.search(text[:_HEAD])
+    said = text.partition("Output:\n")[2] or text
+    return said, int(ended_with[1]) if ended_with else 0, running[1] if running else ""
 
 
 def _patched(patch: str) -> list[Touched]:

@@ -113,12 +113,12 @@ def _draw(found: list[Page], *, titles: bool, everything: bool) -> None:
             screen.print(Text(f"{chr(10) if day != found[0].day else ''}{day}", style="bold cyan"))
         where = f" [{page.project}]" if everything else ""
         if titles:
-            line = f"  {moment(page.entry.time)[11:]}  {page.entry.id}  {title(page.entry)}{where}"
-            screen.print(Text(visible_line(line)))
+            line = f"{moment(page.entry.time)[11:]}  {page.entry.id}  {title(page.entry)}{where}"
+            screen.print(Text(f"  {visible_line(line)}"), soft_wrap=True)
             continue
         screen.print()
         for line in page.entry.text.splitlines():
-            screen.print(_line(line, where))
+            screen.print(_line(line, where), soft_wrap=True)
         screen.print(Text(f"{page.entry.id} · session {visible_line(page.entry.session)}", style="dim"))
 
 

@@ -245,20 +245,23 @@ def ended(command: str, output: str, *, failed: bool) -> list[Step]:
     told = [piece for piece in pieces if _is_told(piece)]
     if any(isinstance(step, Committed) and not step.sha for step in steps):
         told = [piece for piece in told if " create" not in piece]  # its address says it
-    if failed and not told:  # a commit that a hook refused is worth a line, a file that is not there is not
-        told = [piece for piece in pieces if re.match(r"git (?:commit|stash|add)\b", piece)]
+    committed = any(isinstance(step, Committed) and step.sha for step in steps)
+    if not told and (failed or committed) and any(piece.startswith("git commit") for piece in pieces):
+        told = ["git commit"]  # one that a hook refused is worth a line, a file that is not there is not
     if told:
         steps.append(_ran(told, output, failed=failed))
     return steps
 
 
 _LASTS = re.compile(
-    r"\b(?:push|publish|deploy|install|uninstall|upgrade|migrate|merge|rebase|cherry-pick|revert|reset|tag|release"
-    r"|apply"
-    r"|init|create|switch -c|checkout -b|clone|rollback|restart|up|down|seed|generate|sync|add|remove|delete|close"
-    r"|edit"
-    r"|comment|bump|mv)\b",
-    re.IGNORECASE,
+    r"(?:^|&& )(?:git|gh|glab|npm|pnpm|yarn|bun|pip3?|uv|poetry|cargo|brew|apt(?:-get)?|docker(?:-compose)?|podman"
+    r"|kubectl|helm"
+    r"|terraform|systemctl|alembic|prisma|npx|supabase|vercel|fly|aws|gcloud|az|heroku|rails|rake|composer|gem|bundle"
+    r"|mise|conda|go (?:install|get)|\w+mux|bd|python[\d.]* (?:-m|manage\.py))\b[^&]*?(?<![\w.-])"
+    r"(?:push|publish|deploy|install|uninstall|upgrade|migrate|merge|rebase|cherry-pick|revert|reset|tag|release"
+    r"|apply|init"
+    r"|create|switch|checkout|clone|rollback|restart|up|down|seed|sync|add|remove|delete|close|edit|comment"
+    r"|get)(?![\w.-])"
 )
 
 
@@ -269,7 +272,7 @@ def lasts(command: str) -> bool:
 
 def _ran(told: list[str], output: str, *, failed: bool) -> Ran:
     shown = _short(" && ".join(dict.fromkeys(told)))
-    check = any(_CHECKS.search(piece) for piece in told)
+    check = any(_CHECKS.search(_LONG_WORDS.sub("", piece)) for piece in told)
     if not check:
         return Ran(shown, not failed, why=_why(output) if failed else "")
     found = counts(output)

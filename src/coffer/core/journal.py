@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from coffer.core.classify.decide import WORTH_A_RULE, classify
 from coffer.core.classify.spoken import hear
-from coffer.core.journal_words import chooses, is_filler, is_nod, leaves_open
+from coffer.core.journal_words import chooses, is_filler, is_nod, leaves_open, says_done
 from coffer.core.journal_work import Command, File, commands_of, commits_of, files_of
 from coffer.core.sentences import paragraphs, quoted, sentences
 from coffer.core.steps import (
@@ -218,20 +218,28 @@ def _done(episodes: Sequence[_Episode], known: set[str], decisions: Sequence[str
     if not last.work and len(last.answer) < 200 and earlier:
         last = earlier.pop()
     heaviest = sorted(range(len(earlier)), key=lambda at: (-earlier[at].work, at))[:3]
-    found = [said for at in sorted(heaviest) for said in list(_telling(earlier[at].answer, told))[:1]]
-    found += list(_telling(last.answer, told))[: MOST_DONE - len(found)]
+    found = [said for at in sorted(heaviest) for said in _best(list(_telling(earlier[at].answer, told)), 1)]
+    found += _best(list(_telling(last.answer, told)), MOST_DONE - len(found))
     if not found and not is_nod(last.answer):
         found = [quoted(last.answer, LONGEST_DONE)]  # a short answer is better than none
     return list(dict.fromkeys(found))
 
 
+def _best(said: list[str], most: int) -> list[str]:
+    """Of too many, those that name a result, and then the first ones; in their order."""
+    wanted = sorted(range(len(said)), key=lambda at: (not says_done(said[at]), at))[:most]
+    return [said[at] for at in sorted(wanted)]
+
+
 def _telling(answer: str, told: set[str]) -> Iterator[str]:
     """The parts of an answer that say something, without what asks or is left open."""
     for said in paragraphs(answer):
-        if normal(said) in told or is_filler(said) or said.rstrip('*_ )”"').endswith(("?", ":")):
+        ending = said.rstrip('*_ )”"')[-1:]
+        leads = ending == ":"  # what it leads to are items of their own
+        if normal(said) in told or is_filler(said) or ending == "?" or (leads and not says_done(said)):
             continue
         if not leaves_open(said):
-            yield _first_fitting(said, LONGEST_DONE)
+            yield _first_fitting(f"{said.rstrip(':')} …" if leads else said, LONGEST_DONE)
 
 
 def _first_fitting(text: str, most: int) -> str:

@@ -12,6 +12,7 @@ _CHOOSES = re.compile(
     r"\b(?:decided|chose|opted|settled on|going with|go with|went with|let'?s (?:use|keep|go|do|stick|drop)"
     r"|we(?:'ll| will| should) (?:use|keep|go|stick|drop)|in favou?r of|prefer(?:red)?|stick with|accepted"
     r"|entschied\w*|entschloss\w*|beschlossen|gewählt|nehmen wir|bleiben (?:wir )?bei|lieber)\b"
+    r"|\b(?:statt|anstatt|anstelle)\b[^.]{0,80}\b(?:verwendet|genommen|benutzt|genutzt|gewählt|eingesetzt)\b"
     r"|\b(?:us(?:e|ed|es|ing)|ke(?:ep|pt)|switch\w*|replac\w+|mov\w+|made|stor\w+|put|dropp?\w*|accept\w*"
     r"|verwend\w+|nutz\w+"
     r"|benutz\w+|nimm|nehmen?)\b[^.]{0,80}\b(?:instead|rather than|statt|anstatt|anstelle|stattdessen)\b",
@@ -61,6 +62,17 @@ _FILLER = re.compile(
     r"[^.:;,–—]{0,60}[.:!…]*$|^(?:if you (?:want|like|need)|let me know|feel free|sag bescheid|wenn du)\b",
     re.IGNORECASE,
 )
+_DONE = re.compile(
+    r"\b(?:added|fixed|created|updated|implemented|removed|deleted|changed|committed|pushed|moved|renamed"
+    r"|refactored|replaced"
+    r"|wrote|written|merged|migrated|configured|enabled|disabled|extracted|passe?[sd]?|passing|works?|working"
+    r"|succeed(?:s|ed)"
+    r"|resolved|found|identified|verified|confirmed|opened|closed|released|deployed|installed|shipped|built|documented"
+    r"|hinzugefügt|behoben|erstellt|geändert|entfernt|umgesetzt|eingebaut|getestet|läuft|laufen|bestanden|gelöscht"
+    r"|ersetzt"
+    r"|gefunden|ergänzt|angepasst|committet)\b",
+    re.IGNORECASE,
+)
 _PATH = re.compile(r"^[`'\"(]?[\w./\\@-]+\.\w{1,6}(?::\d+)?[`'\")]?[.:,]?$")
 """A file alone: the entry has its own line for those."""
 _NOD = re.compile(
@@ -87,6 +99,11 @@ def chooses(sentence: str, *, reason: bool = False) -> bool:
 def leaves_open(sentence: str) -> bool:
     """Whether it says that something is not done."""
     return bool(_OPEN.search(sentence)) and not sentence.endswith(("?", ":"))
+
+
+def says_done(sentence: str) -> bool:
+    """Whether it names a result."""
+    return bool(_DONE.search(sentence))
 
 
 def is_filler(sentence: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from coffer.core.steps import AGENT, Committed, Happened, Ran, Said, Scribe, Story, Touched
 from coffer.core.transcript import About
 from coffer.disk.files import open_source, read_lines
@@ -14,11 +16,10 @@ from coffer.work.read import agent_of
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A whole story. about: what the file's ends say. size: bytes up to the last whole line, unpacked."""
+    """A whole story. about: what the file's ends say. scribe: who heard it."""
 
     story: Story
     about: About
-    size: int
     scribe: Scribe
 
 
@@ -33,18 +34,24 @@ def tell(path: Path) -> Told:
         if agent is None:
             raise TranscriptForeign(str(path), "no line of it is a record of theirs")
         scribe = agent.scribe()
-        size = 0
 
         def hear(line: bytes, start: int) -> list[None]:
-            nonlocal size
-            if line.endswith(b"\n"):
+            if line.endswith(b"\n") or _is_whole(line):
                 scribe.hear(line, start)
-                size = start + len(line)
             return []
 
         for _ in read_lines(source, hear):
             pass
-        return Told(scribe.story(), agent.about(source.head(), source.tail()), size, scribe)
+        return Told(scribe.story(), agent.about(source.head(), source.tail()), scribe)
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a last line without its newline is a record all the same, and not one that is being written."""
+    try:
+        msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
 
 
 def part(story: Story, since: int, known: frozenset[str] = frozenset()) -> Story:
