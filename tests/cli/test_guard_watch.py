@@ -74,7 +74,8 @@ def test_a_full_session(house: House) -> None:
     assert row["write"]["safe"] is False
     assert row["saves"] > 12_000
     assert row["futile"] == ""
-    assert row["next"].startswith(f"once it is idle: /exit, then: coffer prune {SESSION} --apply && claude")
+    assert row["next"] == "once it is idle, type in it: ! coffer guard now"
+    assert row["last_move"] is None
     assert read_report(house.home.root, SESSION)["saves"] == row["saves"]
     assert house.row()["saves"] == row["saves"]
     assert house.path.read_bytes() == before

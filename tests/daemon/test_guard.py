@@ -80,7 +80,7 @@ def test_a_full_session_is_nudged_once(running: Rig) -> None:
     session.says("hello")
     session.made.answer(text("much"), counts=usage(120_000))
     session.write()
-    assert "coffer prune s1 --apply" in prompt(running, session)["systemMessage"]
+    assert "! coffer guard now" in prompt(running, session)["systemMessage"]
     assert "systemMessage" not in prompt(running, session)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from coffer.agents.hook_envelope import with_system_message
+from coffer.store.guard_moves import keep_moves
 from coffer.store.guard_state import EVERYONE, Mode, guard_state, keep_state, state_path
 from coffer.store.home import Home
 from coffer.store.windows import merge_report
@@ -51,20 +54,49 @@ def test_once_a_tier(stage: Stage) -> None:
         said.append(stage.nudge())
     assert [bool(words) for words in said] == [False, False, True, False, True, False, True, False, True]
     assert said[2] == (
-        "Coffer: 56% of 200,000 tokens are used (trim): a standard prune is worth it. At a quiet point /exit, then: "
-        "coffer prune s1 --apply && claude --resume s1"
+        "Coffer: 56% of 200,000 tokens are used (trim): a standard prune is worth it. "
+        "At a quiet point type: ! coffer guard now"
     )
-    assert "--prescription aggressive" in said[4]
+    assert "(deep): an aggressive prune is worth it" in said[4]
 
 
-def test_it_names_the_saving_and_the_model_where_they_are_known(stage: Stage) -> None:
+def test_it_names_the_saving_where_it_is_known(stage: Stage) -> None:
     stage.answers(600_000)
     report = {"model": f"{MODEL}[1m]", "window": 1_000_000, "source": "statusline", "time": LATER}
     merge_report(stage.home.root, "s1", {**report, "saves": 200_000, "planned": "590000 trim"})
     words = stage.nudge()
     assert "60% of 1,000,000" in words
     assert "it would save about 200,000 tokens" in words
-    assert words.endswith(f"claude --resume s1 --model '{MODEL}[1m]'")
+
+
+def test_where_the_guard_reloads_by_itself_nothing_is_to_be_typed(stage: Stage) -> None:
+    stage.answers(120_000)
+    assert stage.nudge(COFFER_RUN="a1b2") == ""
+    stage.answers(170_000)
+    (stage.home.root / "config.toml").write_text("[guard]\nact = false\n")
+    assert "(deep)" in stage.nudge(COFFER_RUN="a1b2")
+
+
+def test_what_became_of_a_move_is_told_once(stage: Stage) -> None:
+    stage.answers(120_000)
+    for receipt in ("r1", "r2"):
+        keep_moves(stage.home, "s1", 1.0, tell=f"pruned, {receipt}", tell_of=receipt)
+        assert stage.nudge() == f"pruned, {receipt}"
+    assert "trim" in stage.nudge()
+    assert stage.nudge() == ""
+
+
+def test_a_project_may_have_its_own_tiers_and_its_quiet(stage: Stage) -> None:
+    (stage.root / "work" / ".git").mkdir(parents=True)
+    (stage.root / "work" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    stage.home.make(stage.home.root)
+    name = os.path.realpath(stage.root / "work")
+    stage.answers(120_000)
+    (stage.home.root / "config.toml").write_text(f"[projects.'{name}'.guard.tiers]\ntrim = 70\n")
+    asked = replace(stage.asked(), folder=stage.root / "work")
+    assert nudge(asked, stage.home) == ""
+    stage.answers(145_000)
+    assert "(trim)" in nudge(asked, stage.home)
 
 
 def test_a_futile_prune_is_not_named(stage: Stage) -> None:

@@ -290,8 +290,20 @@ class _Mover:
         took = done.seconds if done.kind == DONE and done.seconds else max(0.0, seen - now)
         idle = receipt.data.get("idle_at")
         since = round(max(0.0, seen - idle), 3) if isinstance(idle, int | float) and idle else None
+        self._tell_done(receipt)
         keep(session.home, receipt, outcome=RELOADED, seen_at=seen, seconds=round(took, 3), since_idle=since)
         return Move("reloaded", receipt=receipt)
+
+    def _tell_done(self, receipt: Receipt) -> None:
+        """The person sees at the next prompt what was done, and how to take it back."""
+        if receipt.kind != "prune":
+            return
+        line = (
+            f"Coffer: this session was pruned at an idle moment and read again, about "
+            f"{receipt.data['forecast']:,} tokens less. `coffer undo {receipt.id}` takes it back"
+        )
+        session = self.session
+        keep_moves(session.home, session.id, self.hands.now(), tell=line, tell_of=receipt.id)
 
     def _refused(self, receipt: Receipt, why: str) -> Move:
         """Nothing was sent: it may be tried again, a few times."""

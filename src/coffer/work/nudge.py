@@ -1,8 +1,8 @@
 """The nudge: one line for the person at the next prompt, once a tier, and never a word for the model.
 
-It is a hook's `systemMessage`, which the client shows and does not send. It names what the person can type, since
-nothing is written to an open session here. Only Claude Code's transcripts are pruned, so only its sessions are nudged;
-a program's session (`-p`) has no person who would read it.
+It is a hook's `systemMessage`, which the client shows and does not send. It names what the person can type; where the
+guard can reload a session by itself, it acts instead, and tells what it did. Only Claude Code's transcripts are pruned,
+so only its sessions are nudged; a program's session (`-p`) has no person who would read it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,19 @@ from typing import Any
 from coffer.agents.table import CLAUDE
 from coffer.core.dialect import SYNTHETIC
 from coffer.core.record import Record
+from coffer.core.settings import Guard
 from coffer.core.tiers import Tier, step
-from coffer.core.usage import MILLION, Reported, WindowMeasure, overridden, reported_window, window_of
+from coffer.core.usage import Reported, WindowMeasure, overridden, reported_window, window_of
+from coffer.disk.project import project_of
 from coffer.disk.tail_lines import last_lines
 from coffer.errors import SettingsBroken
+from coffer.store.guard_moves import moves_of
 from coffer.store.guard_state import guard_state, keep_state, mode_of
 from coffer.store.home import Home
 from coffer.store.windows import read_report
 from coffer.work.deliver import REHEARSAL, Asked
+from coffer.work.effective import user_home
+from coffer.work.runs import RUN
 from coffer.work.settings import load
 from coffer.work.window import report_of
 
@@ -35,12 +40,14 @@ def nudge(asked: Asked, home: Home) -> str:
     if asked.agent != CLAUDE.name or asked.child or asked.transcript is None or not _has_person(asked):
         return ""
     try:
-        settings = load(home).guard
+        settings = _settings(asked, home)
     except SettingsBroken:
         return ""  # a person may have switched it off in there
     session = asked.transcript.stem
     if not settings.nudge or mode_of(home, session) != "on":
         return ""
+    if told := _told(home, session):
+        return told
     last = last_answer(asked.transcript)
     if last is None or last.usage is None:
         return ""
@@ -50,16 +57,35 @@ def nudge(asked: Asked, home: Home) -> str:
     done = step(last.usage.context / window.tokens * 100, before, settings.tiers)
     if done.fired != before:
         keep_state(home, session, fired=tuple(sorted(done.fired)))
-    if done.fires is None or not done.fires.prescription:
+    if done.fires is None or not done.fires.prescription or _acts(asked, settings):
         return ""
     report = read_report(home.root, session)
     if not is_planned_for(report, last.usage.context, done.fires):
         report = {}  # of a smaller context: what was futile there may be worth it here
     if report.get("futile"):
         return ""
-    return sentence(
-        done.fires, last.usage.context, window, line_to_type(session, done.fires, reported), report
-    )
+    return sentence(done.fires, last.usage.context, window, report)
+
+
+def _settings(asked: Asked, home: Home) -> Guard:
+    """What the guard does in this project. Raises SettingsBroken."""
+    settings = load(home)
+    root = project_of(asked.folder, user_home(asked.environment)) if settings.projects else None
+    return settings.guard_in(str(root) if root is not None else "")
+
+
+def _told(home: Home, session: str) -> str:
+    """What became of the last move, if the person was not told of it."""
+    moves = moves_of(home, session, 0.0)
+    if not moves.tell or moves.tell_of == guard_state(home, session).told:
+        return ""
+    keep_state(home, session, told=moves.tell_of)
+    return moves.tell
+
+
+def _acts(asked: Asked, settings: Guard) -> bool:
+    """Whether the guard reloads this session by itself, so that nothing has to be typed."""
+    return settings.act and bool(asked.environment.get(RUN))
 
 
 NEAR = 0.05
@@ -78,28 +104,17 @@ def is_planned_for(report: Mapping[str, Any], tokens: int, tier: Tier) -> bool:
     return fits and abs(int(count) - tokens) <= NEAR * tokens
 
 
-def sentence(tier: Tier, tokens: int, window: WindowMeasure, line: str, report: Mapping[str, Any]) -> str:
+LINE = "! coffer guard now"
+"""What a person types into the session: the client runs it itself, without the model."""
+
+
+def sentence(tier: Tier, tokens: int, window: WindowMeasure, report: Mapping[str, Any]) -> str:
     """What the person reads."""
     saves = report.get("saves")
     known = isinstance(saves, int) and not isinstance(saves, bool) and 0 < saves <= tokens
     what = f"; it would save about {saves:,} tokens" if known else ""
     used = f"{tokens / window.tokens:.0%} of {window.tokens:,} tokens are used"
-    return f"Coffer: {used} ({tier.name}): {tier.what}{what}. At a quiet point /exit, then: {line}"
-
-
-def line_to_type(session: str, tier: Tier, reported: Reported | None) -> str:
-    """One line for the shell: prune, and come back with the same window.
-
-    Without `--model` a resume forgets that the window was a million (facts/claude-code §5).
-    """
-    model = f" --model '{reported.model}'" if reported and _is_million(reported.model) else ""
-    kind = "" if tier.prescription == "standard" else f" --prescription {tier.prescription}"
-    return f"coffer prune {session}{kind} --apply && claude --resume {session}{model}"
-
-
-def _is_million(model: str) -> bool:
-    """Whether a name ends in the mark, and is one that may stand between quotes in a shell."""
-    return model.endswith(MILLION) and "'" not in model and model.isprintable()
+    return f"Coffer: {used} ({tier.name}): {tier.what}{what}. At a quiet point type: {LINE}"
 
 
 def window_now(last: Record, reported: Reported | None, environment: Mapping[str, str]) -> WindowMeasure:

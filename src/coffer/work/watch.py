@@ -10,24 +10,28 @@ from typing import Any
 
 from coffer.agents.table import CLAUDE
 from coffer.core.safepoint import Verdict
-from coffer.core.settings import Guard
+from coffer.core.settings import Guard, Settings
 from coffer.core.tiers import Tier, futile, tier_of
 from coffer.disk.places import Places
-from coffer.disk.sessions import MAIN, Found, find_sessions
+from coffer.disk.project import project_of
+from coffer.disk.sessions import MAIN, find_sessions
 from coffer.errors import CofferError
+from coffer.store.db import DONE, Receipt
 from coffer.store.guard_state import Mode, mode_of
 from coffer.store.home import Home
 from coffer.store.windows import merge_report, read_report
+from coffer.work.effective import user_home
 from coffer.work.gate import as_json as answer_as_json
 from coffer.work.gate import judge_session
 from coffer.work.holders import Holders
 from coffer.work.listing import Listed, Stood, listing
-from coffer.work.nudge import line_to_type, planned
+from coffer.work.means import Sought, means_for
+from coffer.work.move_story import BY_HAND, NOT_SEEN, moves_made, outcome
+from coffer.work.nudge import LINE, planned
 from coffer.work.prune import propose
 from coffer.work.prune_report import price_of
 from coffer.work.read import opened
 from coffer.work.settings import load
-from coffer.work.window import report_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,10 @@ class Saving:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """An open session. verdict, saving: None where there is none to have; next_step: a sentence or a line to type."""
+    """An open session. verdict, saving: None where there is none to have; next_step: a sentence or a line to type.
+
+    moved: the receipt of the guard's last move.
+    """
 
     listed: Listed
     mode: Mode
@@ -48,19 +55,25 @@ class Watched:
     verdict: Verdict | None
     saving: Saving | None
     next_step: str
+    moved: Receipt | None = None
 
 
 def watched(
     home: Home, places: Places, environment: Mapping[str, str], known: Mapping[Path, Stood] | None = None
 ) -> list[Watched]:
     """Every session that a client has open. known: as for `listing`. Raises SettingsBroken."""
-    settings = load(home).guard
+    settings = load(home)
     every, held = find_sessions(places), Holders(places)
     live = [one for one in every if one.kind == MAIN and held.of(one.agent, one.id)]
     return [
-        _watched(one, settings, home, places, environment)
+        _watched(one, _in_project(settings, one.folder, environment), home, places, environment)
         for one in listing(live, places, environment, every, known)
     ]
+
+
+def _in_project(settings: Settings, folder: str, environment: Mapping[str, str]) -> Guard:
+    root = project_of(Path(folder), user_home(environment)) if folder and settings.projects else None
+    return settings.guard_in(str(root) if root is not None else "")
 
 
 def _watched(
@@ -74,27 +87,26 @@ def _watched(
         return Watched(listed, mode, tier, None, None, listed.problem or "nothing: switched off by you")
     verdict = judge_session(listed.found.path, places, home)
     saving = _saving(listed, tier, home, environment) if tier is not None else None
-    return Watched(
-        listed, mode, tier, verdict, saving, _next(listed.found, mode, tier, verdict, saving, environment)
-    )
+    made = next((one for one in moves_made(home, listed.found.path) if one.status == DONE), None)
+    if made is not None and outcome(made) in (BY_HAND, NOT_SEEN):
+        step = f"it is pruned (receipt {made.id}); type in it: /resume {listed.found.id}"
+    else:
+        sought = Sought(listed.found.id, home, environment, settings)
+        step = _next(sought, mode, tier, verdict, saving)
+    return Watched(listed, mode, tier, verdict, saving, step, made)
 
 
-def _next(  # noqa: PLR0913  (one value of a row each)
-    found: Found,
-    mode: Mode,
-    tier: Tier | None,
-    verdict: Verdict,
-    saving: Saving | None,
-    environment: Mapping[str, str],
-) -> str:
+def _next(sought: Sought, mode: Mode, tier: Tier | None, verdict: Verdict, saving: Saving | None) -> str:
     if mode == "paused":
         return "nothing: paused by you"
     if tier is None or not tier.prescription:
         return "nothing yet"
     if saving is not None and saving.futile:
         return f"nothing: {saving.futile}"
-    line = line_to_type(found.id, tier, report_of(found.id, environment))
-    return f"{'' if verdict.write.safe else 'once it is idle: '}/exit, then: {line}"
+    blockers = ", ".join(dict.fromkeys(each.kind for each in verdict.write.blockers))
+    if sought.settings.act and means_for(sought) is not None:
+        return f"pruned and reloaded by itself once it is idle{f' (now: {blockers})' if blockers else ''}"
+    return f"{'once it is idle, ' if blockers else ''}type in it: {LINE}"
 
 
 def _saving(listed: Listed, tier: Tier, home: Home, environment: Mapping[str, str]) -> Saving | None:
@@ -119,6 +131,11 @@ def _saving(listed: Listed, tier: Tier, home: Home, environment: Mapping[str, st
     return found
 
 
+def _move_as_json(receipt: Receipt) -> dict[str, Any]:
+    told = ("forecast", "measured", "tier", "by", "reload")
+    return {"receipt": receipt.id, "time": receipt.time, **{key: receipt.data.get(key) for key in told}}
+
+
 def as_json(item: Watched) -> dict[str, Any]:
     """A row for programs (docs/formats.md)."""
     listed = item.listed
@@ -138,4 +155,5 @@ def as_json(item: Watched) -> dict[str, Any]:
         "saves": item.saving.tokens if item.saving else None,
         "futile": item.saving.futile if item.saving else None,
         "next": item.next_step,
+        "last_move": _move_as_json(item.moved) if item.moved is not None else None,
     }
