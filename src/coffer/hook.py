@@ -86,14 +86,11 @@ def main() -> None:
         say(answer)
         return
     key, answer = kept(agent, event, folder, said)
-    mine = (
-        posix.stat(".").st_uid == posix.geteuid()
-    )  # else sudo's: its files would shut the owner's daemon out
-    if answer and say(answer) and mine:
+    if answer and say(answer) and is_mine(home):
         words = [f"{agent} {event} {key}".encode()]
         words += [name + b"=" + quoted(posix.environ[name]) for name in FOLDERS if posix.environ.get(name)]
         note(b" ".join(words) + b"\n" + quoted(folder) + b"\n" + (said or b""))
-    if not lives and mine:
+    if not lives:
         start_daemon(home)
 
 
@@ -327,13 +324,18 @@ def exists(path: str | bytes) -> bool:
 def start_daemon(home: str) -> None:
     """Start the daemon for next time, unless another hook just did."""
     command = content("bin/daemon-command", LONGEST_ANSWER).split(b"\0")
-    if not command[0].startswith(b"/") or not is_my_turn():
+    if not command[0].startswith(b"/") or not is_mine(home) or not is_my_turn():
         return
     child = posix.fork()
     if child:
         posix.waitpid(child, 0)
     else:
         become_daemon(command, home)
+
+
+def is_mine(home: str) -> bool:
+    """Whether the home is this user's; else (`sudo`) files of ours would shut the owner's daemon and hooks out."""
+    return posix.stat(home).st_uid == posix.geteuid()
 
 
 def is_my_turn() -> bool:
