@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from coffer.work.agent_client import find_client
 from tests.cli.run import Machine, snapshot
 
 SETTINGS = '{\n  "model": "opus",\n  "env": {"ANTHROPIC_API_KEY": "sk-ant-api03-Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA"}\n}\n'
@@ -200,3 +201,14 @@ def test_a_permission_of_the_persons_own_stays(machine: Machine) -> None:
     machine.alone("hooks", "install", "claude", "--yes", "--mcp")
     machine.alone("hooks", "uninstall", "claude", "--yes", "--mcp")
     assert settings(machine) == own
+
+
+def test_a_repositorys_own_command_is_not_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("bin", "repository/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "claude").write_text("#!/bin/sh\n")
+        (tmp_path / folder / "claude").chmod(0o755)
+    monkeypatch.chdir(tmp_path / "repository")
+    assert find_client("claude", {"PATH": f"bin:.:./bin::{tmp_path}/bin"}) == tmp_path / "bin" / "claude"
+    assert find_client("claude", {"PATH": "bin"}) is None
+    assert find_client("claude", {}) is None

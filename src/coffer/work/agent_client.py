@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -16,8 +17,9 @@ _TITLES = {"claude": "Claude Code", "codex": "Codex"}
 
 
 def find_client(agent: str, environment: Mapping[str, str]) -> Path | None:
-    """Where the agent's command is, by PATH."""
-    found = shutil.which(agent, path=environment.get("PATH", ""))
+    """Where the agent's command is, by PATH; its relative folders, which may be a repository's, do not count."""
+    folders = environment.get("PATH", "").split(os.pathsep)
+    found = shutil.which(agent, path=os.pathsep.join(filter(os.path.isabs, folders)))
     return Path(found) if found else None
 
 
