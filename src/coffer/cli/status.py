@@ -94,7 +94,7 @@ def _picture(home: Home, world: World, clients: Clients, width: int) -> Renderab
         for said in one.hooks.problems:
             problems[said] = "" if said in problems else f"{_title(one)}: "
     parts += [text(f"! {who}{said}", "yellow") for said, who in problems.items()]
-    if problems:
+    if problems or any(one.hooks.installed and not one.hooks.current for one in agents):
         parts.append(text("`coffer doctor` says what to do; `coffer doctor --fix` asks and does it."))
     if sessions:
         parts.append(_sessions(sessions, width))

@@ -57,8 +57,9 @@ def entries(patient: Patient, agent: str) -> Iterator[Row]:
         yield Row("hooks", f"none in {status.path}", "warning", "`coffer up` puts them in.", agent, "hooks")
         return
     if status.installed and not status.current:
-        what = f"{status.copies} entries, {status.stale} of them not as this version writes them"
-        missing = f"; none for {', '.join(status.missing)}" if status.missing else ""
+        stale = f", {status.stale} of them not as this version writes them" if status.stale else ""
+        what = f"{status.copies} entries{stale}"
+        missing = f"; none for {', '.join(status.missing)}" if status.missing and not status.stale else ""
         yield Row("hooks", what + missing, "fatal", again, agent, "hooks")
     elif status.installed:
         yield Row("hooks", f"{status.copies} entries in {status.path}", agent=agent)
