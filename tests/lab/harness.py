@@ -122,8 +122,10 @@ class Harness:
         """The registry files of a session, those of dead processes too."""
         return [entry for entry in self.home.registry() if entry.get("sessionId") == session]
 
-    def shoot(self, screen: Tmux | None, name: str, truth: Truth, session: str = "") -> None:
-        """Write the folder of this instant."""
+    def shoot(
+        self, screen: Tmux | None, name: str, truth: Truth, session: str = "", *, styled: bool = False
+    ) -> None:
+        """Write the folder of this instant. styled: the screen with its colours."""
         transcripts = self.home.transcripts()
         found = session or (transcripts[-1].stem if transcripts else "")
         shot = self.target / name
@@ -134,7 +136,8 @@ class Harness:
         age = time.time() - transcript.stat().st_mtime if data else None
         entries = self.registry(found)
         at = time.time()
-        painted = screen.tmux("capture-pane", "-p", "-t", "lab") if screen is not None else ""
+        how = ("-p", "-e") if styled else ("-p",)
+        painted = screen.tmux("capture-pane", *how, "-t", "lab") if screen is not None else ""
         hooks = self._hooks.read_bytes() if self._hooks.exists() else b""
         self._put(shot / "transcript.jsonl", b"".join(map(shortened, data.splitlines(keepends=True))))
         self._put(shot / "hooks.jsonl", b"".join(map(shortened, hooks.splitlines(keepends=True))))

@@ -32,14 +32,16 @@ SCRIPTS: dict[str, Any] = {
     ],
     "run it please": [{"tools": [bash("sleep 30")]}],
 }
+SUGGESTED = {"match": {"last_user_text": "SUGGESTION MODE"}, "reply": {"text": "greet the plum too"}}
 Keep = Callable[..., None]
 
 
 def main() -> int:
     """Capture each scene."""
     FOLDER.mkdir(exist_ok=True)
-    with AnthropicServer({"scripts": SCRIPTS}) as server:
+    with AnthropicServer({"scripts": SCRIPTS, "rules": [SUGGESTED]}) as server:
         usual(server)
+        suggested(server)
         menus(server)
         modes(server)
     return 0
@@ -115,6 +117,19 @@ def usual(server: AnthropicServer) -> None:
         pane.submit("run it please")
         pane.wait("Running|sleep 30")
         keep("tool_runs", "empty", pause=0.05)
+
+
+def suggested(server: AnthropicServer) -> None:
+    """What the client suggests stands in an empty input line, until somebody types."""
+    with stage(server, {"CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "1"}) as (pane, keep):
+        for word in ("apple", "pear"):
+            pane.submit(f"greet the {word}")
+            pane.wait(f"Greeted {word}")
+            pane.settle()
+        pane.wait("greet the plum too")
+        keep("suggestion", "empty")
+        pane.type("g")
+        keep("suggestion_typed_over", "draft", "g")
 
 
 def menus(server: AnthropicServer) -> None:

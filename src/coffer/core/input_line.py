@@ -86,7 +86,10 @@ def read_prompt(look: Look) -> Prompt:
     solid = "\n".join(_text(row) for row in look.solid[top:bottom])
     if any(_STASH in row for row in look.rows[max(0, top - 3) : top] + below):
         return Prompt(STASHED, text)
-    if solid or look.column != INDENT or look.row != top:
+    at_its_start = look.column == INDENT and look.row == top
+    # a suggestion of the client's: its first character is below the cursor, the rest is faint
+    suggested = len(solid) == 1 < len(text) and bottom == top + 1
+    if (solid and not suggested) or not at_its_start:
         return Prompt(DRAFT, text, menu=_has_menu(look, top, bottom))
     return Prompt(EMPTY)
 
