@@ -44,6 +44,7 @@ EXPECTED: dict[str, Shown] = {
     "subagent-behind": ((), (), (("subagent", "Look around"),)),
     "subagent-woken": ((), (), (("subagent", "Look around"),)),
     "workflow-running": ((), (), (("workflow", "count files"),)),
+    "workflow-resumed": ((), (), (("workflow", "count files"),)),
 }
 """Of all other instants: nothing. (name, status) of teammates, (id, status) of tasks, (kind, what) of jobs."""
 NOTHING: Shown = ((), (), ())

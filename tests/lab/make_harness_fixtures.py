@@ -16,7 +16,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.lab import clients, harness_edges, harness_ends, harness_screen, harness_turns, harness_work
+from tests.lab import (
+    clients,
+    harness_edges,
+    harness_ends,
+    harness_rare,
+    harness_screen,
+    harness_turns,
+    harness_work,
+)
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.harness import Harness
 from tests.lab.make_claude_fixtures import redactions
@@ -31,6 +39,7 @@ SCENES: dict[str, Callable[[Harness], None]] = {
     **harness_ends.SCENES,
     **harness_screen.SCENES,
     **harness_edges.SCENES,
+    **harness_rare.SCENES,
 }
 
 
