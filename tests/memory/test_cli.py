@@ -69,6 +69,15 @@ def test_a_handoff_from_first_to_last(machine: Machine, look: Look) -> None:
     assert "Its history has 1" in look("handoff")
 
 
+def test_what_is_left_empty_in_the_editor_has_no_heading(machine: Machine, look: Look) -> None:
+    editor = machine.home.parent / "editor"
+    editor.write_text('#!/bin/sh\nsed -i "s/^## Goal/## Goal\\n\\nBy hand/" "$1"\n')
+    editor.chmod(0o755)
+    assert machine.alone("handoff", "set", keys="", EDITOR=str(editor)).code == 0
+    text = json.loads(look("handoff", "--json"))["handoff"]["text"]
+    assert text == "## Goal\n\nBy hand"
+
+
 def test_an_agent_is_the_author_and_decides_no_memory(machine: Machine, look: Look) -> None:
     other = repository(machine.folder.parent / "other")
     machine.alone("handoff", "set", "-g", "By hand")

@@ -24,13 +24,13 @@ from coffer.disk.ancestors import agent_above
 from coffer.errors import CofferError
 from coffer.store.home import Home
 from coffer.work.handoff import MOST_KEPT, By, Written, branches, current, drop, kept, put_text, set_handoff
-from coffer.work.handoff_errors import NoHandoff
+from coffer.work.handoff_errors import HandoffRefused, NoHandoff
 from coffer.work.handoff_place import Place, place_of
 from coffer.work.resume import as_json, entry_as_json, resume_of
 
 _TEMPLATE = """## Goal
 
-{goal}
+
 
 ## State
 
@@ -175,14 +175,31 @@ def set_command(
     elif not sys.stdin.isatty():
         done = put_text(ground.place, sys.stdin.read(), ground.by, ground.now, branch)
     else:
-        there = current(ground.place, branch)
-        before = there.text + "\n" if there is not None else _TEMPLATE.format(goal="")
-        said = click.edit(before, extension=".md")
-        if said is None or said.strip() == before.strip():
+        edited = _edited(ground, branch)
+        if edited is None:
             click.echo("Nothing was changed.")
             return
-        done = put_text(ground.place, _without_empty(said), ground.by, ground.now, branch)
+        done = edited
     _say(ground, done, branch, "written", as_machine=as_machine)
+
+
+def _edited(ground: Ground, branch: str) -> Written | None:
+    """What the person made of the handoff in an editor; None where they left it as it was.
+
+    One that is refused comes back into the editor: nobody types it twice.
+    """
+    there = current(ground.place, branch)
+    before = there.text + "\n" if there is not None else _TEMPLATE
+    said = click.edit(before, extension=".md")
+    while said is not None and said.strip() != before.strip():
+        try:
+            return put_text(ground.place, _without_empty(said), ground.by, ground.now, branch)
+        except HandoffRefused as error:
+            click.echo(str(error))
+            if not click.confirm("Edit it again?", default=True):
+                return None
+            said = click.edit(said, extension=".md") or said
+    return None
 
 
 def _without_empty(text: str) -> str:
