@@ -207,6 +207,40 @@ def test_each_agent_fails_on_its_own(here: Place) -> None:
     assert life.running(here.home) is None
 
 
+@pytest.mark.parametrize(("does", "said"), [("echo no >&2; exit 1", "no"), (":", "has no such server")])
+def test_a_client_that_adds_no_server(here: Place, does: str, said: str) -> None:
+    """The rules reach its sessions, and it is not said that all is well."""
+    client = here.machine.home.parent / "clients" / "claude"
+    client.write_text(
+        client.read_text().replace("case ", f'[ "$1 $2" = "mcp add" ] && {{ {does}; exit; }}\ncase ', 1)
+    )
+    done = here.machine.alone("up", "-y")
+    assert done.code == 42
+    assert said in done.err
+    assert "Not all of it stands." in done.out
+    assert "Claude Code: what could not be set up: MCP server." in done.out
+    assert "Sessions that begin from now on" not in done.out
+    found = here.machine.alone("up", "--json", "--yes").json
+    assert (found["agents"][0]["failed"], len(found["problems"])) == (["MCP server"], 1)
+
+
+def test_the_summary_comes_first_and_a_file_has_one_diff(here: Place) -> None:
+    here.home.make(here.home.root)
+    (here.home.root / "config.toml").write_text("[agents.claude]\ndisable_native_memory = true\n")
+    said = here.machine.alone("up", "--dry-run").out
+    assert said.count("@@") == 2 * said.count("+++ ") == 2
+    assert said.index("Setting Coffer up") < said.index("+++ ")
+    added = [line[1:] for line in said.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    here.machine.alone("up", "--yes")
+    after = here.settings.read_text()
+    assert [line for line in after.splitlines() if line not in SETTINGS.splitlines()] == added
+    said = here.machine.alone("down", "--dry-run").out
+    assert said.count("+++ ") == 1
+    assert said.index("Taking Coffer out") < said.index("+++ ")
+    gone = [line[1:] for line in said.splitlines() if line.startswith("-") and not line.startswith("---")]
+    assert gone == added
+
+
 def test_only_one_agent(here: Place) -> None:
     (here.machine.home / ".codex").mkdir()
     assert here.machine.alone("up", "--yes", "--agent", "codex").code == 0

@@ -103,9 +103,8 @@ class _Down:
         return bool(parts or self.daemon or any(one.wants for one in self.plans))
 
     def show(self) -> None:
-        """The changes to files that are not Coffer's own, then in short what would be done: the question comes next."""
+        """In short what would be done, then the changes to files that are not Coffer's own; the question comes next."""
         home = self.ground.home
-        picture.show_diffs([plan for one in self.plans for plan in one.plans])
         click.echo("\nTaking Coffer out\n")
         for one in self.plans:
             picture.show_takedown(one, gone=client_gone(one, self.ground))
@@ -117,6 +116,7 @@ class _Down:
             picture.line("for good", f"{', '.join(kept)} in {home.root}" if kept else "nothing is kept")
             if kept:
                 picture.line("", "your trust in your digests' rules goes with it: `coffer trust` asks anew")
+        picture.show_diffs([plan for one in self.plans for plan in one.plans])
 
     def act(self) -> None:
         """Do it: the entries first, then what could start the daemon again, then the daemon, then its files."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from coffer.agents.codex_hooks import TRUST_STEPS
 from coffer.agents.hook_table import HOOK_AGENTS
+from coffer.agents.memory_switch import SwitchRefused
 from coffer.cli import plain
+from coffer.core.json_edit import JsonRefused
 from coffer.core.redact import redact
 from coffer.store.db import Receipt
 from coffer.work.codex_trust import Trust
@@ -26,7 +30,7 @@ from coffer.work.config_write import (
     UNINSTALLED,
 )
 from coffer.work.hook_status import HookStatus
-from coffer.work.install import InstallPlan
+from coffer.work.install import InstallPlan, diff_together
 
 _LONGEST = 400
 """Characters of a line of a diff: a minified file is one line."""
@@ -65,7 +69,7 @@ def coloured(text: str, colour: str | None, *, bold: bool = False) -> str:
 
 def show_plan(plan: InstallPlan) -> None:
     """The change as a coloured diff, or why there is none."""
-    title = HOOK_AGENTS[plan.agent].dialect.title
+    title = _title(plan)
     if plan.problems:
         say(f"{title}: {plan.problems[0]}")
         if plan.snippet:
@@ -79,20 +83,53 @@ def show_plan(plan: InstallPlan) -> None:
         }
         say(f"{title}: {nothing.get(plan.kind, 'nothing of ours is there')} ({plan.path}). Nothing to write.")
     else:
-        say(f"{title}, {_PARTS.get(plan.kind, 'hooks')}:")
-        for line in shown_diff(plan):
-            bold = line.startswith(("--- ", "+++ "))
-            click.echo(coloured(line, None if bold else _COLOURS.get(line[:1]), bold=bold))
+        _draw_diff(f"{title}, {_PARTS.get(plan.kind, 'hooks')}:", shown_diff(plan))
     for note in plan.notes:
         say(note)
 
 
+def show_plans(plans: Sequence[InstallPlan]) -> None:
+    """Changes of one agent, in the order in which they are made: those of one file as one diff."""
+    files: dict[Path, list[InstallPlan]] = {}
+    for one in plans:
+        files.setdefault(one.path, []).append(one)
+    for mine in files.values():
+        together = [one for one in mine if one.changed and one.edit is not None]
+        try:
+            lines = diff_together(together) if len(together) > 1 else []
+        except (JsonRefused, SwitchRefused):
+            lines = []  # each for itself, then
+        if lines:
+            parts = [_PARTS.get(one.kind, "hooks") for one in together]
+            _draw_diff(f"{_title(mine[0])}, {', '.join(parts[:-1])} and {parts[-1]}:", safe_lines(lines))
+            for note in (note for one in together for note in one.notes):
+                say(note)
+        for one in mine if not lines else [one for one in mine if one not in together]:
+            show_plan(one)
+
+
+def _title(plan: InstallPlan) -> str:
+    return HOOK_AGENTS[plan.agent].dialect.title
+
+
+def _draw_diff(title: str, lines: Sequence[str]) -> None:
+    say(title)
+    for line in lines:
+        bold = line.startswith(("--- ", "+++ "))
+        click.echo(coloured(line, None if bold else _COLOURS.get(line[:1]), bold=bold))
+
+
 def shown_diff(plan: InstallPlan) -> list[str]:
-    """The lines of the diff without secrets, cut where they are long, safe to print.
+    """The lines of a plan's diff, safe to print."""
+    return safe_lines(plan.diff)
+
+
+def safe_lines(diff: Sequence[str]) -> list[str]:
+    """The lines of a diff without secrets, cut where they are long, safe to print.
 
     Settings hold keys, and this may be shown where an agent reads along.
     """
-    lines = redact("\n".join(plan.diff)).text.split("\n") if plan.diff else []
+    lines = redact("\n".join(diff)).text.split("\n") if diff else []
     return [plain.visible(line if len(line) <= _LONGEST else line[:_LONGEST] + "…") for line in lines]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from coffer.cli import plain
-from coffer.cli.hooks_picture import DONE, plan_json, say, show_plan
+from coffer.cli.hooks_picture import DONE, plan_json, say, show_plans
 from coffer.core.bundle import Bundle
 from coffer.store.db import Receipt
 from coffer.work.config_write import DISABLED, FORBIDDEN, INSTALLED, PERMITTED, UNINSTALLED
@@ -65,10 +65,13 @@ def show_setup(one: AgentSetup) -> None:
 
 def show_diffs(plans: Sequence[InstallPlan]) -> None:
     """The changes to the agents' own files, and what is to be put in by hand where they can't be made."""
+    agents: dict[str, list[InstallPlan]] = {}
     for one in plans:
         if one.changed or one.problems:
-            click.echo()
-            show_plan(one)
+            agents.setdefault(one.agent, []).append(one)
+    for mine in agents.values():
+        click.echo()
+        show_plans(mine)
 
 
 def show_takedown(one: AgentTakedown, *, gone: bool) -> None:
@@ -167,6 +170,7 @@ def _done_json(done: Outcome | None, problems: Sequence[Exception]) -> dict[str,
     said = [*problems, *done.problems] if done else problems
     return {
         "problems": list(dict.fromkeys(str(problem) for problem in said)),
+        "failed": list(done.failed) if done else [],
         "receipts": [receipt.id for receipt in done.receipts] if done else [],
     }
 

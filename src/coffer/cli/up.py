@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from coffer.agents.codex_hooks import TRUST_STEPS
 from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.cli import setup_picture as picture
 from coffer.cli.counter import on_terminal
@@ -25,6 +26,7 @@ from coffer.work.bundles import bundle_for
 from coffer.work.privilege import Propose, may
 from coffer.work.rehearse import Rehearsal, both_forms, rehearse
 from coffer.work.setup import (
+    HOOKS,
     AgentSetup,
     Ground,
     Outcome,
@@ -135,8 +137,7 @@ class _Up:
         return bool(sound) and (any(one.wants for one in sound) or bool(self.files) or self.renewed)
 
     def show(self) -> None:
-        """The changes to files that are not Coffer's own, then in short what would be done: the question comes next."""
-        picture.show_diffs([plan for one in self.plans for plan in one.plans])
+        """In short what would be done, then the changes to files that are not Coffer's own; the question comes next."""
         click.echo("\nSetting Coffer up\n")
         for one in self.plans:
             picture.show_setup(one)
@@ -151,6 +152,7 @@ class _Up:
             "rules",
             f"{rules} for sessions in this folder" if rules else "none yet for sessions in this folder",
         )
+        picture.show_diffs([plan for one in self.plans for plan in one.plans])
 
     def decide(self, *, yes: bool, dry_run: bool, as_machine: bool) -> None:
         """Ask, and do it; or say why not."""
@@ -191,11 +193,20 @@ class _Up:
         """Run the installed command as each agent would."""
         self.bundle = bundle_for(self.world.folder, self.ground.home, self.ground.environment)
         for one in self.plans:
-            if not one.problems:
+            if not one.problems and HOOKS not in self._failed(one.agent):
                 calls = both_forms(one.agent, self.ground.home)
                 self.ran[one.agent] = [
                     rehearse(one.agent, call, self.world.folder, self.ground.environment) for call in calls
                 ]
+
+    def _failed(self, agent: str) -> list[str]:
+        return self.done[agent].failed if agent in self.done else []
+
+    def _untrusted(self) -> bool:
+        """Whether Codex would run the entries only once the person trusts them."""
+        mine = [one for one in self.plans if one.agent == "codex" and "codex" in self.ran]
+        done = self.done.get("codex")
+        return any(one.trust != "there" and not (done is not None and done.trusted) for one in mine)
 
     def report(self, *, as_machine: bool) -> None:
         """Say what was done, and raise what went wrong first."""
@@ -217,7 +228,7 @@ class _Up:
             say(f"{self.refused} Nothing was changed.")
             return
         if not self.ran:
-            say("Nothing was changed.")
+            say("Nothing was changed." if not self.done else "No agent was set up.")
             return
         if self.daemon["state"] == "running":
             say(f"The daemon runs, process {self.daemon['pid']}.")
@@ -237,10 +248,19 @@ class _Up:
             click.echo(f"\n{_NO_RULES}")
         if not self.acted and not self.problems and all(good):
             click.echo("\nEverything stands. Nothing was changed.")
-        elif all(good):
+        elif all(good) and not self.problems:
             click.echo(
                 "\nSessions that begin from now on are given this. `coffer down` takes it all out again."
             )
+        else:
+            click.echo(
+                "\nNot all of it stands. `coffer up` does what is left, `coffer down` takes it all out again."
+            )
+        for each in self.plans:
+            if self._failed(each.agent):
+                say(f"{each.title}: what could not be set up: {', '.join(self._failed(each.agent))}.")
+        if self._untrusted():
+            say(TRUST_STEPS)
 
     def as_json(self) -> dict[str, Any]:
         """The same for programs."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -32,13 +32,17 @@ from coffer.store.home import Home
 from coffer.work.config_write import INSTALLED, UNINSTALLED, Change, carry_out, open_installs
 from coffer.work.hook_files import hook_is_current, write_hook
 
+Edit = Callable[[str | None], str | None]
+"""A text before → after; None for no file."""
+
 
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
     """What would become of a settings file. before, after: None for no file.
 
     problems: why it can't be written; then after is before. notes: what the person should know. snippet: the entries,
-    to be put in by hand. entries: the events that get one. kept: what the receipt keeps for taking it out again.
+    to be put in by hand. entries: the events that get one. kept: what the receipt keeps for taking it out again. edit:
+    what was done to `before`, so that several plans for one file can be shown as one.
     """
 
     agent: str
@@ -52,6 +56,7 @@ class InstallPlan:
     snippet: str = ""
     entries: tuple[str, ...] = ()
     kept: Mapping[str, Any] = field(default_factory=dict)
+    edit: Edit | None = field(default=None, repr=False, compare=False)
 
     @property
     def changed(self) -> bool:
@@ -63,9 +68,25 @@ class InstallPlan:
         """The change as lines of a unified diff; empty where there is none."""
         if not self.changed:
             return []
-        old, new = ((text or "").splitlines() for text in (self.before, self.after))
-        was, will = (str(self.path) if text is not None else "no file" for text in (self.before, self.after))
-        return list(difflib.unified_diff(old, new, was, will, lineterm=""))
+        return _diff(self.path, self.before, self.after)
+
+
+def diff_together(plans: Sequence[InstallPlan]) -> list[str]:
+    """The change of several plans for one file, in the order in which they are carried out, as one diff.
+
+    Raises JsonRefused, SwitchRefused where one can't be made behind another; then each has its own.
+    """
+    text = plans[0].before
+    for each in plans:
+        assert each.edit is not None
+        text = each.edit(text)
+    return _diff(plans[0].path, plans[0].before, text)
+
+
+def _diff(path: Path, before: str | None, after: str | None) -> list[str]:
+    old, new = ((text or "").splitlines() for text in (before, after))
+    was, will = (str(path) if text is not None else "no file" for text in (before, after))
+    return list(difflib.unified_diff(old, new, was, will, lineterm=""))
 
 
 def hook_path(home: Home) -> Path:
@@ -91,7 +112,8 @@ def plan(agent: str, places: Places, home: Home, version: tuple[int, ...] | None
     config, text = None, None
     try:
         config, text = read_text(path)
-        done = hook_edit.install(text, HOOK_AGENTS[agent].dialect, wanted)
+        dialect = HOOK_AGENTS[agent].dialect
+        done = hook_edit.install(text, dialect, wanted)
         if done.text != text:
             config_file.require_writable(config)
     except JsonRefused as error:
@@ -101,7 +123,13 @@ def plan(agent: str, places: Places, home: Home, version: tuple[int, ...] | None
     else:
         notes = _moved(done.moved) + switched_off_in(text)
         kept = {"added": msgspec.to_builtins(done.added), "entries": list(entries)}
-        return InstallPlan(agent, INSTALLED, path, config, text, done.text, (), notes, snippet, entries, kept)
+
+        def edit(before: str | None) -> str | None:
+            return hook_edit.install(before, dialect, wanted).text
+
+        return InstallPlan(
+            agent, INSTALLED, path, config, text, done.text, (), notes, snippet, entries, kept, edit
+        )
     return InstallPlan(
         agent, INSTALLED, path, config, text, text, problems=(problem,), snippet=snippet, entries=entries
     )
@@ -116,7 +144,8 @@ def plan_removal(agent: str, places: Places, home: Home) -> InstallPlan:
         added = Added()
         for receipt in open_installs(home, path, config.data):
             added = added.then(msgspec.convert(receipt.data["added"], Added))
-        done = hook_edit.uninstall(text, HOOK_AGENTS[agent].dialect, added)
+        dialect = HOOK_AGENTS[agent].dialect
+        done = hook_edit.uninstall(text, dialect, added)
         if done.text != text:
             config_file.require_writable(config)
     except JsonRefused as error:
@@ -124,7 +153,13 @@ def plan_removal(agent: str, places: Places, home: Home) -> InstallPlan:
     except CofferError as error:
         problem = error
     else:
-        return InstallPlan(agent, UNINSTALLED, path, config, text, done.text, notes=_moved(done.moved))
+
+        def edit(before: str | None) -> str | None:
+            return hook_edit.uninstall(before, dialect, added).text
+
+        return InstallPlan(
+            agent, UNINSTALLED, path, config, text, done.text, notes=_moved(done.moved), edit=edit
+        )
     return InstallPlan(agent, UNINSTALLED, path, config, text, text, problems=(problem,))
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from coffer.agents.claude_permissions import Allowed, allow, forbid
 from coffer.core.json_edit import JsonRefused
-from coffer.disk.agent_errors import ConfigBroken, ServerMissing
+from coffer.disk.agent_errors import ClientRefused, ConfigBroken, ServerMissing
 from coffer.disk.config_file import require_writable
 from coffer.disk.places import Places
 from coffer.errors import CofferError
@@ -69,7 +69,11 @@ def add(agent: str, home: Home, environment: Mapping[str, str]) -> bool:
         return False
     if found.present:
         remove(agent, environment)  # another path, or another form
-    run_client(agent, "mcp", "add", NAME, *_SCOPE[agent], "--", *_words(agent, home), environment=environment)
+    words = ("mcp", "add", NAME, *_SCOPE[agent], "--", *_words(agent, home))
+    run_client(agent, *words, environment=environment)
+    if not look_up(agent, environment).is_ours(agent, home):  # it may end well and have done nothing
+        file = servers_file(agent, environment)
+        raise ClientRefused(" ".join([agent, *words]), f"it ended well, and {file} has no such server")
     return True
 
 
@@ -152,7 +156,10 @@ def _planned(places: Places, kind: str, before: tuple[Allowed, ...]) -> InstallP
     except CofferError as error:
         problem = error
     else:
-        return InstallPlan(
-            "claude", kind, path, config, text, after, kept={"allowed": msgspec.to_builtins(done)}
-        )
+
+        def edit(text: str | None) -> str | None:
+            return allow(text)[0] if kind == PERMITTED else forbid(text, before)
+
+        kept = {"allowed": msgspec.to_builtins(done)}
+        return InstallPlan("claude", kind, path, config, text, after, kept=kept, edit=edit)
     return InstallPlan("claude", kind, path, config, text, text, problems=(problem,))

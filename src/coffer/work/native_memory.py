@@ -86,7 +86,17 @@ def plan_disable(agent: str, places: Places) -> InstallPlan:
         return InstallPlan(agent, DISABLED, path, config, text, text, problems=(_problem(path, error),))
     notes = () if after != text else ("It is off already, and not by Coffer: nothing is put back later.",)
     kept = {"before": msgspec.to_builtins(before)}
-    return InstallPlan(agent, DISABLED, path, config, text, after, notes=notes, kept=kept)
+    return InstallPlan(
+        agent,
+        DISABLED,
+        path,
+        config,
+        text,
+        after,
+        notes=notes,
+        kept=kept,
+        edit=lambda text: turn_off(text, switch)[0],
+    )
 
 
 def plan_restore(agent: str, places: Places, home: Home) -> InstallPlan:
@@ -113,7 +123,13 @@ def plan_restore(agent: str, places: Places, home: Home) -> InstallPlan:
     notes = tuple(f"“{key}” was set by somebody else since, and stays as it is." for key in theirs)
     if found and text is None:
         notes = (f"{path} is gone, and the switch with it.",)
-    return InstallPlan(agent, RESTORED, path, config, text, after, notes=notes)
+
+    def edit(text: str | None) -> str | None:
+        for one in reversed(found):
+            text = turn_back(text, switch, msgspec.convert(one.data["before"], Before)).text
+        return text
+
+    return InstallPlan(agent, RESTORED, path, config, text, after, notes=notes, edit=edit)
 
 
 def disable(proposal: InstallPlan, home: Home) -> Receipt | None:

@@ -36,6 +36,10 @@ Part = Literal["there", "wanted", "taken", "no client", "left out", "unknown"]
 """taken: somebody else's entry has our name. left out: not asked for, or this agent has no such thing."""
 
 
+HOOKS = "hooks"
+"""The part without which nothing is delivered."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ground:
     """Where it is set up: the person's environment, the agents' folders, Coffer's home."""
@@ -87,19 +91,21 @@ class AgentSetup:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of one agent's part."""
+    """What became of one agent's part. failed: the parts that could not be done, in the words of the summary."""
 
     agent: str
     receipts: list[Receipt] = field(default_factory=list)
     problems: list[CofferError] = field(default_factory=list)
     trusted: bool | None = None
+    failed: list[str] = field(default_factory=list)
 
-    def attempt(self, step: Callable[[], Receipt | None]) -> bool:
-        """Do a step and keep its receipt or its error; whether it went well."""
+    def attempt(self, step: Callable[[], Receipt | None], part: str = "") -> bool:
+        """Do a step and keep its receipt or its error; whether it went well. part: what it is a step of."""
         try:
             receipt = step()
         except CofferError as error:
             self.problems.append(error)
+            self.failed += [part] if part else []
             return False
         if receipt is not None:
             self.receipts.append(receipt)
@@ -191,18 +197,19 @@ def first_bundle(ground: Ground, folder: Path) -> None:
 def set_up(one: AgentSetup, ground: Ground) -> Outcome:
     """Carry out an agent's part; the files that it runs must be there (`write_files`). Never raises for one step."""
     done = Outcome(one.agent, problems=list(one.problems))
-    if one.problems or not done.attempt(partial(install, one.hooks, ground.home)):
+    if one.problems or not done.attempt(partial(install, one.hooks, ground.home), HOOKS):
         return done
     if one.permission is not None:
         done.attempt(
-            lambda: write(mcp_entries.plan_permission(ground.places), ground.home)
-        )  # the file has changed
+            lambda: write(mcp_entries.plan_permission(ground.places), ground.home),  # the file has changed
+            "permission",
+        )
     if one.memory is not None:
-        done.attempt(lambda: switch_memory(one.agent, ground))
+        done.attempt(lambda: switch_memory(one.agent, ground), "its own memory")
     if one.server == "wanted":
-        done.attempt(partial(add_server, one.agent, ground))
+        done.attempt(partial(add_server, one.agent, ground), "MCP server")
     if one.trust == "wanted":
-        done.attempt(partial(_grant, done, ground))
+        done.attempt(partial(_grant, done, ground), "trust")
     elif one.trust == "there":
         done.trusted = True
     return done
