@@ -6,11 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
-from coffer.cli.main import COMMANDS
+from coffer.cli.main import COMMANDS, cli
 from tests.cli.run import COMMAND, SOURCE, Machine, claude_project, conversation, put, rollout
 from tests.transcripts import SESSION, THREAD, Claude, call, store, text, uid, usage
 
@@ -35,6 +37,27 @@ def test_each_command_has_help(bare: Machine, name: str) -> None:
     assert done.code == 0
     assert "Usage:" in done.out
     assert done.err == ""
+
+
+def every(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        yield f"{path} {name}".strip(), found
+        if isinstance(found, click.Group):
+            yield from every(found, f"{path} {name}")
+
+
+def test_yes_has_a_short_form_wherever_it_is() -> None:
+    asking = {
+        name: option.opts
+        for name, one in every(cli)
+        for option in one.params
+        if isinstance(option, click.Option) and "--yes" in option.opts
+    }
+    assert {"up", "trust", "digest add", "digest inbox accept"} <= set(asking)
+    assert {name for name, opts in asking.items() if "-y" not in opts} == set()
 
 
 def test_help_imports_no_command() -> None:

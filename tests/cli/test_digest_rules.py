@@ -129,6 +129,16 @@ def test_the_inbox_for_scripts(bare: Machine, desktop: Desktop) -> None:
     assert bare.alone("digest", "inbox", "reject", noticed, "--yes").code == 30
 
 
+def test_rejecting_several_prints_one_document(bare: Machine, desktop: Desktop) -> None:
+    desktop.session(bare.folder, [PLAIN, ASKS], "a")
+    bare.alone("digest", "learn", "--all")
+    names = [item["id"] for item in json.loads(bare.alone("digest", "inbox", "--json").out)]
+    said = bare.alone("digest", "inbox", "reject", *names, "no-such", "-y", "--json")
+    assert said.code == 30
+    assert [one["rejected"] for one in json.loads(said.out)] == names
+    assert bare.alone("digest", "inbox", "--json").out.strip() == "[]"
+
+
 @pytest.mark.usefixtures("desktop")
 def test_under_an_agent_everything_is_only_proposed(bare: Machine) -> None:
     bare.alone("digest", "add", "Do not rebase.", "--yes")

@@ -20,7 +20,9 @@ from coffer.work.shelf import Shelf
 
 _MOST_SHOWN = 20
 _KEYS = "[a]ccept  accept as [h]ard  [e]dit  [m]erge  [r]eject  [s]kip  [q]uit"
-_YES = click.option("--yes", is_flag=True, help="Do it without a terminal to ask on (never under an agent).")
+_YES = click.option(
+    "--yes", "-y", is_flag=True, help="Do it without a terminal to ask on (never under an agent)."
+)
 
 
 @click.group(invoke_without_command=True)
@@ -118,16 +120,19 @@ def merge(item: str, rule: str, yes: bool, as_machine: bool) -> None:
 @json_option
 def reject(items: tuple[str, ...], yes: bool, as_machine: bool) -> None:
     """ITEMs are nothing: they are not shown again, and pending rules are removed."""
-    for name in items:
-        _, box = _box(yes=yes)
-        gone, receipt = box.reject(name)
-        if as_machine:
-            said = {"rejected": gone.id, "kind": gone.kind, "receipt": receipt.id if receipt else None}
-            click.echo(json.dumps(said))
-        else:
-            click.echo(plain.visible(f"Rejected {gone.id}: {gone.rule or gone.quote[:80]}"))
-            if receipt:
-                click.echo(f"Undo: coffer undo {receipt.id}")
+    said = []
+    try:
+        for name in items:
+            _, box = _box(yes=yes)
+            gone, receipt = box.reject(name)
+            said.append({"rejected": gone.id, "kind": gone.kind, "receipt": receipt.id if receipt else None})
+            if not as_machine:
+                click.echo(plain.visible(f"Rejected {gone.id}: {gone.rule or gone.quote[:80]}"))
+                if receipt:
+                    click.echo(f"Undo: coffer undo {receipt.id}")
+    finally:
+        if as_machine and said:  # what was rejected before one that could not be is told too
+            click.echo(json.dumps(said if len(items) > 1 else said[0], indent=2))
 
 
 def _became(done: Done) -> str:

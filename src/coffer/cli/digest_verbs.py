@@ -7,7 +7,9 @@ import click
 from coffer.cli.counter import Counter, json_option, only_by_person, report, rule_argument, where_of
 
 _GLOBAL = click.option("--global", "-g", "everywhere", is_flag=True, help="For all your projects.")
-_YES = click.option("--yes", is_flag=True, help="Do it without a terminal to ask on (never under an agent).")
+_YES = click.option(
+    "--yes", "-y", is_flag=True, help="Do it without a terminal to ask on (never under an agent)."
+)
 
 
 @click.command("add")

@@ -26,7 +26,7 @@ from coffer.work.trust import (
 
 @click.command()
 @click.argument("path", required=False)
-@click.option("--yes", is_flag=True, help="Do it without asking.")
+@click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
 @click.option("--revoke", is_flag=True, help="Take trust back: nothing is delivered from there any more.")
 @click.option(
     "--json", "as_machine", is_flag=True, help="Print JSON for programs; without --yes only a look."
