@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from coffer.store.db import Receipt
-from coffer.store.guard_moves import Order, keep_order, moves_of, order_of
+from coffer.store.guard_moves import moves_of, order_of
 from coffer.store.guard_state import guard_state
 from coffer.work.move_story import moves_made, outcome
-from tests.daemon.rig import Rig, eventually
+from tests.cli.run import COMMAND
+from tests.daemon.rig import LONG, Rig, eventually
 from tests.work.open_session import Client
 from tests.work.test_guard import TRIM, _dies_in
 
@@ -31,13 +33,27 @@ def clients(rig: Rig, count: int) -> Iterator[list[Client]]:
             process.wait()
 
 
+def coffer(rig: Rig, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        env=rig.environment,
+        cwd=rig.house,
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
+
+
 def made(client: Client) -> list[Receipt]:
     return moves_made(client.home, client.transcript)
 
 
 def test_each_session_is_moved_when_it_is_idle_and_no_other_is_touched(rig: Rig) -> None:
     rig.settings(WRITES)
-    with clients(rig, 4) as (one, busy, program, ordered):
+    with clients(rig, 3) as (one, busy, program):
+        ordered = Client(rig.house, str(uuid.uuid4()), os.getpid())
         program.says("idle", entrypoint="sdk-cli")
         rig.begin()
         ordered.grow(turns=8)
@@ -49,7 +65,8 @@ def test_each_session_is_moved_when_it_is_idle_and_no_other_is_touched(rig: Rig)
         eventually(lambda: f"/resume {one.session}" in moves_of(one.home, one.session, 0).tell)
         assert (made(one)[0].data["by"], outcome(made(one)[0])) == ("guard", "by hand")
         eventually(lambda: "trim" in guard_state(one.home, one.session).acted)
-        keep_order(ordered.home, ordered.session, Order("standard", time.time()))
+        said = coffer(rig, "guard", "now", ordered.session)  # its client is above it: as `! coffer guard now`
+        assert f"Then type: /resume {ordered.session}" in said.stdout
         ordered.turn(82_000)
         eventually(lambda: order_of(ordered.home, ordered.session) is None)
         assert made(ordered)[0].data["by"] == "person"
@@ -62,6 +79,34 @@ def test_each_session_is_moved_when_it_is_idle_and_no_other_is_touched(rig: Rig)
         assert len(made(one)) == 1
         assert made(program) == []
         assert program.data == before[program]
+
+
+def test_from_another_terminal_it_waits_says_why_and_does_it(rig: Rig) -> None:
+    with clients(rig, 1) as (client,):
+        client.grow(turns=6)
+        said = coffer(rig, "guard", "now", client.session, "--dry-run", "--json")
+        plan = json.loads(said.stdout)
+        assert (plan["prescription"], plan["means"], plan["write"]["safe"]) == ("standard", "none", True)
+        assert plan["tokens_after"] < plan["tokens_before"]
+        client.says("busy")
+        before = client.data
+        said = coffer(rig, "guard", "now", client.session, "--wait", "0")
+        assert (said.returncode, client.data) == (66, before)
+        assert "turn: " in said.stderr
+        client.says("idle", entrypoint="sdk-cli")
+        assert coffer(rig, "guard", "now", client.session).returncode == 67
+        client.says("idle")
+        said = coffer(rig, "guard", "now", client.session)
+        assert said.returncode == 0, said.stderr
+        assert f"Type in it: /resume {client.session}" in said.stdout
+        assert len(client.data) < len(before)
+        (receipt,) = made(client)
+        rows = json.loads(coffer(rig, "guard", "--json").stdout)
+        assert rows[0]["next"] == f"it is pruned (receipt {receipt.id}); type in it: /resume {client.session}"
+        assert rows[0]["last_move"]["forecast"] == receipt.data["forecast"]
+        said = coffer(rig, "undo", receipt.id)
+        assert f"type in it: /resume {client.session}" in said.stdout
+        assert client.data == before
 
 
 def test_the_next_daemon_ends_the_story_of_one_that_was_killed(rig: Rig) -> None:

@@ -120,6 +120,19 @@ class Client:
         self.hook("Stop", last_assistant_message=answer, background_tasks=[], session_crons=[])
         self.says("idle")
 
+    def refused(self, words: str) -> None:
+        """The API refuses a prompt: the client writes it down in the model's place."""
+        self.says("busy")
+        self.hook("UserPromptSubmit")
+        self.now()
+        self.made.user("and this", f"v{self.turns}", cwd=str(self.folder), **PERSONS)
+        self.now()
+        said = {"model": "<synthetic>", "isApiErrorMessage": True, "error": "invalid_request"}
+        self.made.answer(text(words), name=f"e{self.turns}", **said)
+        self.write()
+        self.hook("StopFailure")
+        self.says("idle")
+
     def grow(self, turns: int = 12, size: int = 30_000, first: int = 20_000) -> int:
         """Turns with large results; the tokens at the end."""
         used = first

@@ -13,15 +13,18 @@ import pytest
 from coffer.core.safepoint import Answer, Blocker
 from coffer.core.settings import Guard
 from coffer.store.db import Receipt
-from coffer.store.guard_moves import keep_moves, moves_of
-from coffer.store.guard_state import EVERYONE, keep_state
+from coffer.store.guard_moves import Order, keep_moves, keep_order, moves_of
+from coffer.store.guard_state import EVERYONE, guard_state, keep_state
 from coffer.work import prune
+from coffer.work.attend import Due, attend, due
 from coffer.work.guard import Hands, Move, Wish, act
 from coffer.work.measure import measure
 from coffer.work.move_story import moves_made, outcome
+from coffer.work.undo_open import undo_open
 from tests.transcripts import uid
-from tests.work.open_session import GUARD, Client, Typed
+from tests.work.open_session import GUARD, WINDOW, Client, Typed
 
+WRITES = Guard(write="idle")
 TRIM = Wish("standard", "trim")
 
 
@@ -372,6 +375,109 @@ def test_late_lines_of_a_killed_swap_are_carried_over(client: Client) -> None:
     assert client.data.count(late) == 1
     move(client, Typed(client, obstacle="x"))
     assert client.data.count(late) == 1
+
+
+def undone(client: Client, means: Typed | None, receipt: Receipt) -> Move:
+    return undo_open(receipt, client.guarded, GUARD, client.hands(means))
+
+
+def test_a_prune_is_undone_in_the_open_session_and_what_came_since_stays(client: Client) -> None:
+    """After the reload the client's next record hangs on the rules that the prune put at the end."""
+    means, before, shown = Typed(client), client.data, client.view()
+    move(client, means)
+    receipt, pruned = newest(client), client.data
+    client.back = -30  # more than 5 s later: a missing parent would cost all that came before
+    client.turn(60_000)
+    client.back = 0
+    appended = client.data.removeprefix(pruned)
+    client.says("busy")
+    assert undone(client, means, receipt).kind == "waits"
+    assert client.data == pruned + appended
+    client.says("idle", statusUpdatedAt=int((time.time() + 60) * 1000))
+    done = undone(client, means, receipt)
+    assert (done.kind, len(means.asked)) == ("reloaded", 2)
+    assert client.data.startswith(before)
+    assert client.data.endswith(appended)
+    assert [uuid for uuid in client.view() if uuid in shown] == shown
+    assert uid("at13") in client.view()
+    assert guard_state(client.home, client.session).mode == "paused"
+    assert [each.status for each in moves_made(client.home, client.transcript)] == ["done", "undone"]
+
+
+def test_an_undo_where_only_the_person_reloads(client: Client) -> None:
+    before = client.data
+    move(client, None, settings=Guard(write="idle"))
+    done = undone(client, None, newest(client))
+    assert (done.kind, client.data) == ("by hand", before)
+    assert moves_of(client.home, client.session, 0).tell_of == newest(client).id
+
+
+def at(client: Client, used: float, settings: Guard = WRITES) -> Due | None:
+    tokens = int(used * WINDOW / 100)
+    return due(client.guarded, used, tokens, settings, time.time())
+
+
+def test_what_is_due(client: Client) -> None:
+    assert [at(client, used) for used in (10, 30, 54)] == [None] * 3
+    assert at(client, 56) == Due(Wish("standard", "trim"), ("trim", "watch"))
+    assert at(client, 85) == Due(Wish("aggressive", "deep"), ("deep", "trim", "watch"))
+    assert at(client, 95) == Due(Wish("aggressive", "last call"), ("deep", "last call", "trim", "watch"))
+    assert at(client, 95, GUARD) is None, "nothing could reload it"
+    keep_state(client.home, client.session, mode="paused")
+    assert at(client, 95) is None
+    keep_order(client.home, client.session, Order("gentle", time.time()))
+    assert at(client, 10) == Due(Wish("gentle", by="person"))
+    keep_order(client.home, client.session, Order("gentle", time.time() - 4_000))
+    assert at(client, 10) is None
+
+
+def test_a_tier_is_acted_upon_once_until_the_use_fell(client: Client) -> None:
+    found = at(client, 56)
+    assert found is not None
+    done = attend(client.guarded, found, time.time(), client.hands(Typed(client)))
+    assert done.kind == "reloaded"
+    assert at(client, 57) == Due(None), "what it saved is still to be measured"
+    client.turn(64_000)
+    assert attend(client.guarded, Due(None), time.time(), client.hands(None)).why == "measured"
+    assert [at(client, used) for used in (57, 49, 57)] == [None] * 3
+    assert at(client, 47) is None
+    assert at(client, 56) is not None
+
+
+def test_what_was_futile_is_planned_again_when_more_has_come(client: Client) -> None:
+    keep_moves(client.home, client.session, time.time(), stopped="it would save 2%", stopped_at=112_000)
+    assert at(client, 56) is None
+    assert at(client, 60) is not None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "API Error: 400 prompt is too long: 208310 tokens > 200000 maximum",
+        "Prompt is too long",
+        "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length",
+        "Context limit reached · /compact or /clear to continue",
+        "Conversation too long. Press esc twice to go up a few messages and try again.",
+    ],
+)
+def test_a_refusal_for_the_length_is_answered_once(client: Client, words: str) -> None:
+    client.refused(words)
+    found = at(client, 30)
+    assert found is not None
+    assert found.wish is not None
+    assert (found.wish.prescription, found.wish.overflow) == ("aggressive", uid("e12"))
+    done = attend(client.guarded, found, time.time(), client.hands(Typed(client)))
+    assert done.kind == "reloaded"
+    assert at(client, 30) == Due(None)
+    client.turn(40_000)
+    client.turn(60_000, said="I read “prompt is too long” somewhere")
+    attend(client.guarded, Due(None), time.time(), client.hands(None))
+    assert at(client, 30) is None
+
+
+def test_an_error_of_another_kind_is_none(client: Client) -> None:
+    client.refused("API Error: 529 overloaded")
+    assert at(client, 30) is None
 
 
 def test_a_record_whose_parent_was_pruned_is_hung_on_its_ancestor_first(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "coffer.cli.guard_gate:capture_command",
         "Keep this instant of a session as a folder, redacted.",
     ),
+    "now": ("coffer.cli.guard_now:command", "Prune an open session at its next idle moment, and reload it."),
     "pause": ("coffer.cli.guard_watch:pause", "Have quiet: it watches, and nudges no more."),
     "resume": ("coffer.cli.guard_watch:resume", "Let it nudge again."),
     "off": ("coffer.cli.guard_watch:off", "Leave a session alone."),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
+from coffer.agents.table import CLAUDE
 from coffer.cli import plain
 from coffer.cli.session import World
+from coffer.disk.live import holders
+from coffer.disk.places import Places
 from coffer.store.home import Home
 from coffer.work.config_write import KINDS
 from coffer.work.receipts import to_undo
@@ -24,7 +28,8 @@ FOR_THE_PERSON = ("digest", "trust", "project", *KINDS)
 def command(receipt: str, as_machine: bool) -> None:
     """Take back what a receipt says.
 
-    A transcript is as it was, followed by what was appended since. A digest is as it was, or, if you changed it since,
+    A transcript is as it was, followed by what was appended since; where its session is open, at its next idle moment,
+    and it is reloaded. A digest is as it was, or, if you changed it since,
     each of its rules that you left alone; what was counted goes back to the inbox. An agent's settings are as they
     were, if nobody wrote to them since; else `coffer down` takes out exactly what is ours.
 
@@ -39,6 +44,11 @@ def command(receipt: str, as_machine: bool) -> None:
         allowed = may(world.environment, terminal=True, yes=False)
         if isinstance(allowed, Propose):
             raise OnlyThePerson(allowed.reason)
+    if found.kind == "prune" and found.agent == CLAUDE.name and holds(Path(found.path).stem, world.places):
+        from coffer.cli.undo_open import undo_now  # noqa: PLC0415  (the guard imports much)
+
+        undo_now(found, world, home, as_machine=as_machine)
+        return
     done = undo_any(found, home, world.places)
     if as_machine:
         click.echo(
@@ -56,3 +66,8 @@ def command(receipt: str, as_machine: bool) -> None:
     appended = done.data["appended"]
     more = f", and {plain.size(appended)} that were appended since" if appended else ", byte for byte"
     click.echo(plain.visible(f"{done.path} is back as it was before receipt {found.id}{more}."))
+
+
+def holds(session: str, places: Places) -> bool:
+    """Whether a client has the session open."""
+    return session in holders(places)

@@ -49,6 +49,16 @@ def agent_above(environment: Mapping[str, str], pid: int | None = None) -> str:
     return next((agent for process in above if (agent := agent_of(process))), "")
 
 
+def pids_above() -> list[int]:
+    """The processes above this one, the nearest first."""
+    import psutil  # noqa: PLC0415  (see above)
+
+    try:
+        return [process.pid for process in psutil.Process().parents()]
+    except psutil.Error:
+        return []  # one of them has just ended
+
+
 def running_agents() -> list[tuple[str, float]]:
     """Name, and start in seconds since the epoch, of every running process that is an agent."""
     import psutil  # noqa: PLC0415  (see above)

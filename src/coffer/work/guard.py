@@ -129,26 +129,29 @@ def act(session: Guarded, wish: Wish, settings: Guard, hands: Hands) -> Move:
     """
     try:
         with one_mover(session.home, session.id):
-            return _Mover(session, wish, settings, hands).move()
+            return Mover(session, wish, settings, hands).move()
     except Busy:
         return Move("waits", "another Coffer is at it")
 
 
 @dataclass(slots=True)
-class _Mover:
+class Mover:
+    """One attempt, by whoever holds the session (`one_mover`)."""
+
     session: Guarded
     wish: Wish
     settings: Guard
     hands: Hands
 
     def move(self) -> Move:
+        """Prune and reload, or say why not."""
         session, now = self.session, self.hands.now()
         reason = why_not(session, self.wish.by, self.settings, self.hands.means)
         owed = settle(session, now)
         if reason:
             return Move("left alone", reason)
         if owed is not None:
-            return self._reload(owed)
+            return self.reload(owed)
         if not self.wish.prescription:
             return Move("nothing", "nothing is owed")
         if self.wish.by == "guard":
@@ -156,12 +159,12 @@ class _Mover:
                 return Move("rests", reason)
             if reason := self._unread():
                 return Move("left alone", reason)
-        if blockers := self._blockers(mending=True):
+        if blockers := self.blockers(mending=True):
             return Move("waits", blockers=blockers)
         try:
             return self._written()
         except NotSafe:
-            return Move("waits", blockers=self._blockers() or self._blockers(mending=True))
+            return Move("waits", blockers=self.blockers() or self.blockers(mending=True))
         except (Busy, FileMoved) as error:
             return Move("waits", str(error))
         except (TranscriptMissing, TranscriptEmpty) as error:
@@ -184,15 +187,17 @@ class _Mover:
 
     # --- the gate
 
-    def _blockers(self, *, mending: bool = False) -> tuple[Blocker, ...]:
+    def blockers(self, *, mending: bool = False) -> tuple[Blocker, ...]:
         """What is in the way of writing now, and of the reload that follows. mending: but what a repair takes away."""
         found = [each for each in self.hands.judge().blockers if not (mending and each.kind == BRANCH)]
         obstacles = self.hands.means.obstacles() if self.hands.means is not None else []
         return (*found, *(Blocker("input", why, EMPTY) for why in obstacles))
 
-    def _proof(self, *, mending: bool = False) -> Proof:
+    def proof(self, *, mending: bool = False) -> Proof:
+        """The proof that the file may be written now: that the gate says so when it is asked."""
+
         def proven(_about: About, _ticket: Ticket) -> None:
-            if blockers := self._blockers(mending=mending):
+            if blockers := self.blockers(mending=mending):
                 raise NotSafe(self.session.id, [(each.kind, each.evidence) for each in blockers])
 
         return proven
@@ -202,8 +207,8 @@ class _Mover:
     def _written(self) -> Move:
         session = self.session
         with opened(session.transcript) as found:
-            mended = repair(found, session.home, session.places, proof=self._proof(mending=True))
-        if mended.receipt is not None and (blockers := self._blockers()):
+            mended = repair(found, session.home, session.places, proof=self.proof(mending=True))
+        if mended.receipt is not None and (blockers := self.blockers()):
             return Move("waits", blockers=blockers)
         try:
             with opened(session.transcript) as found:
@@ -236,7 +241,7 @@ class _Mover:
             "idle_at": _idle_since(session),
             "reload": reload,
         }
-        receipt, _ = apply(proposal, session.home, session.places, proof=self._proof(), more=more)
+        receipt, _ = apply(proposal, session.home, session.places, proof=self.proof(), more=more)
         if receipt is None:
             keep_moves(
                 session.home, session.id, now, stopped="the laws left nothing of the plan", stopped_at=before
@@ -246,7 +251,7 @@ class _Mover:
         if means is None:
             tell(session.home, receipt, now, "and your client has not read it again")
             return Move("by hand", receipt=receipt)
-        return self._reload(receipt)
+        return self.reload(receipt)
 
     def _futile(self, proposal: Proposal, before: int, after: int, cost: Price) -> str:
         if proposal.plan.is_empty:
@@ -265,13 +270,14 @@ class _Mover:
 
     # --- reloading
 
-    def _reload(self, receipt: Receipt) -> Move:
+    def reload(self, receipt: Receipt) -> Move:
+        """Have the client read again what a receipt says was written; once, and seen."""
         session, means, now = self.session, self.hands.means, self.hands.now()
         if means is None:
             tell(session.home, receipt, now, "and your client has not read it again")
             keep(session.home, receipt, outcome=BY_HAND)
             return Move("by hand", receipt=receipt)
-        if blockers := self._blockers():
+        if blockers := self.blockers():
             return Move("waits", blockers=blockers, receipt=receipt)
         counted = moves_of(session.home, session.id, now)
         keep_moves(session.home, session.id, now, reload=True)

@@ -59,3 +59,12 @@ class ReloadNotSeen(CofferError):
             f"Session {session} is pruned (receipt {receipt}), but was not seen to be reloaded: {why}. "
             f"Type `/resume {session}` in it; `coffer undo {receipt}` takes the prune back."
         )
+
+
+class MoveFailed(CofferError):
+    """Something went wrong; the transcript is whole."""
+
+    exit_code = 69
+
+    def __init__(self, session: str, why: str) -> None:
+        super().__init__(f"Session {session} was not pruned: {why}")
