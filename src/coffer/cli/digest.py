@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from coffer.cli.lazy import LazyGroup
+from coffer.cli.renew import renewing
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("coffer.cli.digest_show:show", "List the rules of this project and your own."),
@@ -39,3 +40,8 @@ def command() -> None:
     ~/.cozempic/behavioral-digest.md. What you order or accept is a rule at once, else what was seen three times.
     Every change has a receipt: `coffer undo` takes it back.
     """
+
+
+command.result_callback()(
+    renewing({"inbox", "learn", "add", "edit", "promote", "demote", "upvote", "downvote", "remove", "merge"})
+)

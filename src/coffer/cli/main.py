@@ -12,6 +12,7 @@ import sys
 import click
 
 from coffer.cli.lazy import LazyGroup
+from coffer.cli.renew import renewing
 from coffer.errors import CofferError
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -90,6 +91,9 @@ def cli() -> None:
     Coffer reads the transcripts of Claude Code and Codex on this machine, shows what fills them, and prunes them with
     proof and undo. It sends nothing anywhere unless you configure a model.
     """
+
+
+cli.result_callback()(renewing({"trust", "undo", "project", "organize", "import", "forget"}))
 
 
 def main() -> None:
