@@ -73,7 +73,7 @@ def test_help_imports_no_command() -> None:
     loaded = set(done.stderr.split())
     assert not loaded & {"rich", "msgspec", "psutil", "zstandard", "json", "asyncio", "email", "sqlite3"}
     assert {name for name in loaded if name.startswith("coffer")} <= {
-        *("coffer", "coffer.cli", "coffer.cli.lazy", "coffer.cli.main", "coffer.errors"),
+        *("coffer", "coffer.cli", "coffer.cli.lazy", "coffer.cli.main", "coffer.cli.renew", "coffer.errors"),
     }
 
 
