@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import resource
+import shlex
 import shutil
 import signal
 import socket
@@ -100,6 +101,23 @@ def test_start_stop_status_logs(rig: Rig) -> None:
     left = {path.name for path in rig.home.root.iterdir()}
     assert not {"daemon.json", "daemon.sock"} & left
     assert "ends" in "".join(coffer(rig, "logs", "--json", "-n", "1").json["lines"])
+
+
+def test_a_command_in_a_folder_that_was_deleted(running: Rig) -> None:
+    gone_folder = running.house / "gone"
+    gone_folder.mkdir()
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'rmdir "$PWD" && exec {shlex.join([*COMMAND, "daemon", "status"])}'],
+        env=running.environment,
+        cwd=gone_folder,
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.startswith("The daemon runs")) == (0, True), (
+        done.stdout + done.stderr
+    )
 
 
 def test_files_are_private(running: Rig) -> None:

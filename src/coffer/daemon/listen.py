@@ -8,6 +8,7 @@ import os
 import socket
 import stat
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from coffer.core.loads import loads
@@ -24,6 +25,24 @@ _CWD = threading.Lock()
 """The working folder is the whole process's."""
 
 
+@contextlib.contextmanager
+def _standing_in(folder: Path) -> Iterator[None]:
+    """With this as the working folder: an address holds 107 bytes, 103 on macOS.
+
+    The way back is a descriptor: the folder that a command was called in may have been deleted, and has no path then.
+    """
+    with _CWD:
+        back = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.chdir(folder)
+            try:
+                yield
+            finally:
+                os.fchdir(back)
+        finally:
+            os.close(back)
+
+
 class Link(http.client.HTTPConnection):
     """HTTP on the daemon's socket. Never by a proxy, whatever the environment says."""
 
@@ -32,11 +51,11 @@ class Link(http.client.HTTPConnection):
         self._home = home
 
     def connect(self) -> None:
-        """Connect by a relative path: an address holds 107 bytes, 103 on macOS."""
+        """Connect by a relative path."""
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
         try:
-            with _CWD, contextlib.chdir(self._home.root):
+            with _standing_in(self._home.root):
                 self.sock.connect(SOCKET)
         except BaseException:
             self.sock.close()
@@ -70,7 +89,7 @@ def bound(home: Home) -> socket.socket:
         _clear(path)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            with _CWD, contextlib.chdir(home.root):
+            with _standing_in(home.root):
                 listener.bind(SOCKET)
                 os.chmod(SOCKET, 0o600)  # noqa: PTH101  (a bare name in the folder that is current now)
             listener.setblocking(False)
