@@ -8,7 +8,7 @@ from pathlib import Path
 from coffer.disk.places import Places
 from coffer.store.home import Home
 from coffer.work.hook_files import write_hook
-from coffer.work.rehearse import both_forms, rehearse
+from coffer.work.rehearse import Call, both_forms, rehearse
 from coffer.work.setup import Ground, first_bundle
 from tests.cli.run import Machine
 
@@ -39,3 +39,9 @@ def test_a_session_without_the_daemon_is_given_what_was_ordered_a_moment_ago(bar
     before = index.stat().st_mtime_ns
     bare.alone("digest", "show")
     assert index.stat().st_mtime_ns == before
+
+
+def test_a_rehearsal_is_of_no_session_that_runs_it(tmp_path: Path) -> None:
+    shown = Call("sh -c", ("/bin/sh", "-c", 'echo "$COFFER_CHILD$CLAUDE_PROJECT_DIR$KEPT" >&2'))
+    given_to_it = {"COFFER_CHILD": "1", "CLAUDE_PROJECT_DIR": "/elsewhere", "KEPT": "kept"}
+    assert rehearse("claude", shown, tmp_path, given_to_it).problem == "it says: kept"

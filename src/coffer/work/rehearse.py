@@ -26,6 +26,8 @@ EVENT = "SessionStart"
 PATIENCE = 10.0
 """Seconds. A hook ends within 0.8; what needs longer is told, not waited for."""
 _SHELL = "/bin/sh"
+_NOT_A_SESSIONS = ("COFFER_CHILD", "CLAUDE_PROJECT_DIR")
+"""What a command that an agent runs may have, and what would make the hook answer for another session or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def installed(agent: str, places: Places) -> tuple[Call, ...]:
 
 def rehearse(agent: str, call: Call, folder: Path, environment: Mapping[str, str], **more: str) -> Rehearsal:
     """Run the hook for the start of a session in a folder. more: variables on top. It leaves no delivery."""
-    surroundings = {name: said for name, said in environment.items() if name != "COFFER_CHILD"} | more
+    surroundings = {name: said for name, said in environment.items() if name not in _NOT_A_SESSIONS} | more
     began = time.monotonic()
     try:
         done = subprocess.run(
