@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from coffer.store.db import database, receipts
 from coffer.store.home import Home
 from coffer.work import native_memory as memory
 from coffer.work.config_write import DISABLED
+from coffer.work.gc import RETENTION_DAYS, collect
 from coffer.work.undo_any import undo_any
 
 JSONS = [
@@ -35,7 +37,7 @@ TOMLS = [
     "\n",
     'model = "x"\n',
     'model = "x"',
-    'features.plugins = false\n\n[x]\ny = 1\n',
+    "features.plugins = false\n\n[x]\ny = 1\n",
     "# mine\n[features]\nhooks = true # yes\n\n[mcp_servers.a]\ncommand = 'x'\n",
     "features.memories = true\n",
     "features = { memories = true, other = 1 }\n",
@@ -134,6 +136,20 @@ def test_on_disk_back_is_byte_for_byte(house: House, agent: str, text: str | Non
     assert (path.read_bytes() if path.exists() else None) == (None if text is None else text.encode())
     if text is not None:
         assert path.stat().st_mode & 0o777 == 0o640
+    assert house.state(agent).receipt == ""
+
+
+@pytest.mark.parametrize(
+    ("agent", "text"), [("claude", '{"a": 1}\n'), ("claude", None), ("codex", 'model = "x"\n')]
+)
+def test_it_comes_back_after_its_backup_was_let_go(house: House, agent: str, text: str | None) -> None:
+    path = memory.switch_path(agent, house.places)
+    if text is not None:
+        path.write_text(text)
+    house.off(agent)
+    collect(house.home, RETENTION_DAYS, datetime.now(UTC) + timedelta(days=60), dry_run=False)
+    house.back(agent)
+    assert (path.read_text() if path.exists() else None) == text
     assert house.state(agent).receipt == ""
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from coffer.agents.memory_switch import SWITCHES, Before, SwitchRefused, turn_ba
 from coffer.disk.agent_errors import ConfigBroken
 from coffer.disk.config_file import require_writable
 from coffer.disk.places import Places
-from coffer.errors import CofferError
+from coffer.errors import CofferError, PrunedContentMissing
 from coffer.store.db import Receipt
 from coffer.store.home import Home
 from coffer.work.client_writes import close_open
@@ -144,7 +145,10 @@ def restore(proposal: InstallPlan, home: Home) -> Receipt | None:
     data = proposal.config.data if proposal.config is not None else None
     found = open_installs(home, proposal.path, data, DISABLED)
     if len(found) == 1 and found[0].data.get("digest_after") == digest(data):
-        return bring_back(found[0], home)
+        with suppress(
+            PrunedContentMissing
+        ):  # gc or `forget` took the backup: the plan knows what stood there
+            return bring_back(found[0], home)
     done = write(proposal, home)
     if done is None and found:
         close_open(DISABLED, proposal.path, home)  # what stands there is the person's by now
