@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from coffer.work.keep import COMPACTION, KIND, LAST_CALL
 from coffer.work.receipts import all_receipts
 from tests.bundle.desk import HARD, write_rules
 from tests.daemon.rig import Rig, eventually
-from tests.transcripts import Claude, encode, text, usage
+from tests.transcripts import THREAD, Claude, Codex, encode, text, usage
 from tests.work.test_keep import CAPTURED, SESSION
 
 
@@ -77,6 +78,9 @@ def team(rig: Rig) -> Iterator[Team]:
 def test_what_is_open_comes_back_behind_the_rules_once(team: Team) -> None:
     assert TASKS not in team.hook("SessionStart", source="resume")
     assert team.compacted().count(TASKS) == 0  # nothing said that it would begin
+    team.add(
+        "user", message={"role": "user", "content": "Go on."}, origin={"kind": "human"}, cwd=str(team.folder)
+    )
     assert team.hook("PreCompact", trigger="manual") == ""
     eventually(lambda: (one := checkpoints(team.rig.home, team.name).newest) is not None and one.draft)
     said = team.compacted()
@@ -150,3 +154,27 @@ def test_the_last_tier_saves_it_as_well_and_gives_nothing(team: Team) -> None:
     team.hook("PreCompact", trigger="auto")
     assert saved() == [LAST_CALL, COMPACTION]
     assert TASKS in team.compacted()
+
+
+def test_a_compaction_of_codex_only_drafts_the_handoff(team: Team) -> None:
+    made = Codex(clock=(datetime.now(UTC) - datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)).total_seconds() - 600)
+    made.add(
+        "session_meta",
+        id=THREAD,
+        timestamp="2026-11-30T00:00:00Z",
+        cwd=str(team.folder),
+        cli_version="0.171.0",
+    )
+    made.add("turn_context", cwd=str(team.folder), model="gpt-5.2-codex")
+    made.message("user", "Please write the parser in src/parse.py.")
+    made.message("assistant", "It is written; the tests are still to come.")
+    day = team.rig.desktop.places.codex / "sessions" / "2026" / "11" / "30"
+    path = day / f"rollout-2026-11-30T00-00-00-{THREAD}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(made.data)
+    told = {"session_id": THREAD, "transcript_path": str(path), "trigger": "auto"}
+    assert team.rig.hook("codex", "PreCompact", team.folder, **told) == ""
+    lane = team.rig.home.root / "memory" / "projects"
+    (handoff,) = eventually(lambda: list(lane.glob("*/handoff/*.md")))
+    assert "parser" in eventually(handoff.read_text)
+    assert checkpoints(team.rig.home, THREAD).checkpoints == ()

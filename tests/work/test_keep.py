@@ -241,6 +241,8 @@ def test_the_list_is_the_teams_only_where_the_team_is_the_sessions(house: House)
 
 
 def test_the_command_shows_what_it_saves(house: House) -> None:
+    now = datetime.now(UTC).isoformat()
+    house.add("user", timestamp=now, message={"role": "user", "content": "Go on."}, origin={"kind": "human"})
     dry = house.run("checkpoint", SESSION, "--dry-run")
     assert "Nothing was saved (--dry-run)." in dry.output
     assert not (house.home.root / "coffer.db").exists()

@@ -63,9 +63,7 @@ class Keeping:
         """A compaction may begin: save the state, and wait a moment for it."""
         if asked.transcript is None or not self._concerns(asked):
             return
-        if (
-            asked.agent != CLAUDE.name
-        ):  # it has neither a team nor a list of tasks, but something to hand over
+        if asked.agent != CLAUDE.name:  # it has no team and no list of tasks, but something to hand over
             self._drafted(asked.transcript, asked.environment, "")
             return
         await asyncio.wait({self._save(asked.transcript, asked.environment, COMPACTION)}, timeout=BEFORE)
@@ -101,12 +99,7 @@ class Keeping:
 
     def _concerns(self, asked: Asked) -> bool:
         """Whether this is a session's own conversation, and the person lets us at it."""
-        if (
-            asked.agent != CLAUDE.name
-            or asked.child
-            or asked.transcript is None
-            or asked.session == REHEARSAL
-        ):
+        if asked.child or asked.transcript is None or asked.session == REHEARSAL:
             return False
         return mode_of(self._given.home, asked.transcript.stem) != "off"
 
