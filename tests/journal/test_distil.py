@@ -214,6 +214,7 @@ def test_a_secret_is_nowhere_afterwards(day: Day, where: str) -> None:
 _KILLED = """
 import json, os, signal, sys
 from pathlib import Path
+from coffer.work.receipts import all_receipts
 from tests.journal.day import Day
 day = Day(Path(sys.argv[1]))
 SIDE_EFFECTS = {"os.rename", "os.remove", "sqlite3.connect", "fcntl.flock", "tempfile.mkstemp"}
@@ -234,7 +235,8 @@ while True:
     status = os.waitpid(child, 0)[1]
     told = day.distil()
     entries = day.entries()
-    print(json.dumps([len(entries), told[0].outcome, told[0].why]), flush=True)
+    left = [one.status for one in all_receipts(day.home) if one.status == "prepared"]
+    print(json.dumps([len(entries), told[0].outcome, told[0].why, left]), flush=True)
     for file in Path(sys.argv[1], ".coffer").rglob("*"):
         if file.is_file():
             file.unlink()
@@ -250,6 +252,7 @@ def test_killed_at_any_step_it_is_told_once_by_the_next(day: Day) -> None:
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(told) > 10, "else the steps were not met"
     assert [one for one in told if one[0] != 1 or one[1] not in ("distilled", "already_distilled")] == []
+    assert [one for one in told if one[3]] == []
     assert {one[1] for one in told} == {"distilled", "already_distilled"}
 
 

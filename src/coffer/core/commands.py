@@ -221,6 +221,7 @@ _CHECKS = re.compile(
 _GIT_COMMIT = re.compile(r"^\[([^\]\n]{1,200}?) ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _PULL = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests)/\d+")
 _EXIT = re.compile(r"^(?:Exit code:? -?\d+|Process exited with code -?\d+|Wall time.*|Output:|Chunk ID.*)$")
+_ASSIGNS = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _ASSIGNMENT = re.compile(r"^(?:[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|[^\s'\"]*)\s+)+")
 _WRAPPER = re.compile(
     r"^(?:sudo|time|nice|nohup|command|exec|timeout(?:\s+-\S+)*\s+\d+\w?|gtimeout\s+\d+\w?)\s+"
@@ -305,6 +306,8 @@ def _is_told(piece: str) -> bool:
             and not piece.startswith(("git stash list", "git worktree list", "git rm", "git -c"))
         )
     if words[0] == "sed":
+        return False
+    if _ASSIGNS.fullmatch(piece):
         return False
     if words[0] in ("rm", "mv", "cp", "unlink", "ln"):
         return False

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from coffer.core.classify.decide import WORTH_A_RULE, classify
 from coffer.core.classify.spoken import hear
-from coffer.core.journal_words import chooses, is_filler, is_nod, leaves_open, says_done
+from coffer.core.journal_words import chooses, intends, is_filler, is_nod, leaves_open, says_done
 from coffer.core.journal_work import Command, File, commands_of, commits_of, files_of
 from coffer.core.sentences import paragraphs, quoted, sentences
 from coffer.core.steps import (
@@ -246,7 +246,7 @@ def _first_fitting(text: str, most: int) -> str:
     """As many whole sentences as fit; of one that is too long, its beginning."""
     found = ""
     for sentence in sentences(text):
-        if is_filler(sentence) and not found:
+        if intends(sentence) or (is_filler(sentence) and not found):
             continue
         if found and len(found) + len(sentence) + 1 > most:
             break

@@ -73,6 +73,11 @@ _DONE = re.compile(
     r"|gefunden|ergänzt|angepasst|committet)\b",
     re.IGNORECASE,
 )
+_LEADS = re.compile(
+    r"\b(?:here(?:'s| is) (?:what|the|a)|summary of|what (?:i |has |was )?changed|the following"
+    r"|as follows)\b.{0,60}:$",
+    re.IGNORECASE,
+)
 _PATH = re.compile(r"^[`'\"(]?[\w./\\@-]+\.\w{1,6}(?::\d+)?[`'\")]?[.:,]?$")
 """A file alone: the entry has its own line for those."""
 _NOD = re.compile(
@@ -106,10 +111,21 @@ def says_done(sentence: str) -> bool:
     return bool(_DONE.search(sentence))
 
 
+def intends(sentence: str) -> bool:
+    """Whether an agent's sentence says what comes next, and not what was done."""
+    return bool(_INTENT.match(sentence.replace("’", "'")))
+
+
 def is_filler(sentence: str) -> bool:
     """Whether an agent's sentence only leads over to something."""
-    plain = len(sentence) < _SHORTEST or _FILLER.match(sentence) or _INTENT.match(sentence)
-    return bool(plain or _PATH.match(sentence))
+    said = sentence.replace("’", "'")
+    return bool(
+        len(said) < _SHORTEST
+        or _FILLER.match(said)
+        or intends(said)
+        or _PATH.match(said)
+        or _LEADS.search(said)
+    )
 
 
 def is_nod(words: str) -> bool:

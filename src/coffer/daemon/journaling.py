@@ -53,6 +53,7 @@ class Journaling:
             Places.of(given.environment): dict(given.environment)
         }
         self._found: dict[Path, Found] = {}
+        self._past: dict[Path, tuple[int, float]] = {}  # told as they are: not worth a look until they change
         self._looks: list[float] = []
         self._told: deque[float] = deque()
         self._due = asyncio.Event()
@@ -88,6 +89,7 @@ class Journaling:
     def swept(self, found: Sequence[Found]) -> None:
         """All there is."""
         self._found = {one.path: one for one in found if one.kind in (MAIN, ARCHIVED)}
+        self._past = {path: seen for path, seen in self._past.items() if path in self._found}
         self._looks.append(time.monotonic())
         self._due.set()
 
@@ -109,11 +111,9 @@ class Journaling:
             return
         self.waiting = 0
         for places, environment in list(self._environments.items()):
-            mine = [_now(one) for one in self._found.values() if _is_below(one, places)]
-            waiting, soon = await self._given.chores.run(self._closed, places, mine)
+            mine = [one for one in self._found.values() if _is_below(one, places) and not self._is_past(one)]
+            waiting = await self._given.chores.run(self._closed, places, mine) if mine else []
             self.waiting += len(waiting)
-            if soon:
-                self._looks.append(time.monotonic() + QUIET_SECONDS)
             while waiting and self._left() > 0:
                 batch = _batch(waiting[: self._left()])
                 waiting = waiting[len(batch) :]
@@ -121,11 +121,18 @@ class Journaling:
                     return
                 self.waiting -= len(batch)
 
-    def _closed(self, places: Places, found: list[Found]) -> tuple[list[Found], bool]:
-        """Those that are closed; and whether others will be in a moment."""
-        states = standings(self._given.home, places, found, time.time())
-        soon = any(one.state == "quiet" and is_sure(one.found.agent, places) for one in states)
-        return [one.found for one in states if one.state == "due"], soon
+    def _is_past(self, found: Found) -> bool:
+        return self._past.get(found.path) == (found.size, found.modified)
+
+    def _closed(self, places: Places, found: list[Found]) -> list[Found]:
+        """Those that are closed. What is told already is remembered, what will be closed in a moment looked at then."""
+        now = [_now(one) for one in found]
+        states = standings(self._given.home, places, now, time.time())
+        untold = {one.found.path for one in states}
+        self._past |= {one.path: (one.size, one.modified) for one in now if one.path not in untold}
+        if any(one.state == "quiet" and is_sure(one.found.agent, places) for one in states):
+            self._looks.append(time.monotonic() + QUIET_SECONDS)
+        return [one.found for one in states if one.state == "due"]
 
     def _may(self) -> bool:
         """Whether the person lets the daemon write by itself. Broken settings mean: not now."""

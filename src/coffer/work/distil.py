@@ -30,7 +30,8 @@ from coffer.disk.replace import locked
 from coffer.disk.sessions import ARCHIVED, MAIN, Found
 from coffer.errors import CofferError, FileMoved
 from coffer.store import distilled, vault
-from coffer.store.db import DONE, Receipt, begun, database, save
+from coffer.store.db import DONE, PREPARED, Receipt, begun, database, save
+from coffer.store.db import FAILED as FAILED_RECEIPT
 from coffer.store.db import receipt as receipt_of
 from coffer.store.distilled import FAILING, SKIPPED, TOLD, Row
 from coffer.store.home import Home
@@ -326,12 +327,20 @@ class Distiller:
         will, told, name = distilled.pending_of(mine)
         with locked(self._home.locks, self._home.root / LANE, _LOCK_SECONDS):
             there = entry_in(Path(will.file), will.entry)
-            if there is None or hash_of(there.text) != will.hash:
-                return replace(mine, pending="")
             with database(self._home, write=False) as connection:
                 left = receipt_of(connection, name)
+            if there is None or hash_of(there.text) != will.hash:
+                self._never(left)
+                return replace(mine, pending="")
             self._done(will, told, left)
         return will
+
+    def _never(self, left: Receipt | None) -> None:
+        """What a receipt announces was not written."""
+        if left is not None and left.status == PREPARED:
+            left.status = FAILED_RECEIPT
+            with database(self._home) as connection:
+                save(connection, left)
 
     def _skipped(self, found: Found, there: Row, why: str) -> Result:
         known = there.entry or there.outcome == DISTILLED

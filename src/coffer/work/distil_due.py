@@ -9,6 +9,7 @@ from coffer.disk.places import Places
 from coffer.disk.sessions import ARCHIVED, MAIN, Found
 from coffer.store.db import database
 from coffer.store.distilled import CLAIMED, FAILING, SKIPPED, TOLD, Row, rows
+from coffer.store.distilled import row as row_of
 from coffer.store.home import Home
 from coffer.work.holders import Holders
 
@@ -34,18 +35,31 @@ def standings(
 
     Nothing is written. Raises StoreFailed.
     """
-    known: dict[tuple[str, str], Row] = {}
-    if home.database.exists():
-        with database(home, write=False) as connection:
-            known = {(row.agent, row.session): row for row in rows(connection)}
+    every = list(sessions)
+    known = _known(home, every)
     held = Holders(places)
     found: list[Standing] = []
-    for one in sessions:
+    for one in every:
         row = known.get((one.agent, one.id), Row(one.agent, one.id))
         if one.kind not in (MAIN, ARCHIVED) or is_told(row, one):
             continue
         found.append(Standing(one, _state(one, row, held, places, now, quiet=quiet), row))
     return sorted(found, key=lambda standing: -standing.found.modified)
+
+
+_FEW = 50
+
+
+def _known(home: Home, sessions: list[Found]) -> dict[tuple[str, str], Row]:
+    """Their rows: of some, one by one, of many all at once."""
+    if not home.database.exists():
+        return {}
+    with database(home, write=False) as connection:
+        if len(sessions) > _FEW:
+            found = rows(connection)
+        else:
+            found = [row_of(connection, one.agent, one.id) for one in sessions]
+    return {(row.agent, row.session): row for row in found}
 
 
 def due(
