@@ -174,9 +174,10 @@ class Keeping:
         else:
             job = {"job": "keep", "path": str(transcript), "environment": dict(environment), "why": why}
             answer = await self._given.worker.run({**job, "time": now}, JOB_SECONDS)
-            checkpoint, trouble = str(answer.get("checkpoint", "")), str(answer.get("trouble", ""))
+            checkpoint = str(answer.get("checkpoint", ""))
+            trouble = str(answer.get("error", "") or answer.get("trouble", ""))
         if trouble:
-            _LOG.warning("what was saved before is left out: %s", trouble)
+            _LOG.warning("the state of %s: %s", transcript.stem, trouble)
         return checkpoint
 
     async def _draft(self, transcript: Path, environment: Mapping[str, str], checkpoint: str) -> None:
@@ -184,6 +185,8 @@ class Keeping:
         job = {"job": "draft", "path": str(transcript), "environment": dict(environment)}
         try:
             answer = await self._given.worker.run(job, JOB_SECONDS)
+            if answer.get("error"):
+                _LOG.warning("the handoff of %s is not drafted: %s", transcript.stem, answer["error"])
             if checkpoint and answer.get("outcome") in NAMED:
                 await in_thread(self._thread, self._name, transcript.stem, checkpoint)
         except (CofferError, OSError, ThreadFailed, WorkerFailed) as error:
