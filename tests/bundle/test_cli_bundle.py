@@ -56,7 +56,13 @@ def test_for_programs(house: Path) -> None:
     (project / ".cozempic/behavioral-digest.md").write_text(made.with_rules(Rules((rule,))).render())
     said = json.loads(run(house, "--json", "--cwd", str(project), "--agent", "codex").output)
     assert said["project"] == str(project)
-    assert [rule["id"] for rule in said["rules"]] == ["global/R001", "global/R002", "global/rules.md:1"]
+    assert [rule["id"] for rule in said["rules"]] == [
+        "global/R001",
+        "global/R002",
+        "global/rules.md:1",
+        "seeded/resume",
+        "seeded/memory",
+    ]
     assert said["bytes"] == len(said["context"].encode())
     assert {"id": "project/R001", "reason": "not trusted; `coffer trust` shows it"} in said["left_out"]
     assert json.loads(said["hook_prints"])["hookSpecificOutput"]["additionalContext"] == said["context"]
@@ -66,7 +72,8 @@ def test_an_event_that_takes_no_text(house: Path) -> None:
     assert "Nothing: claude takes no text at PostCompact." in run(house, "--event", "PostCompact").output
 
 
-def test_no_rules_at_all(tmp_path: Path) -> None:
+def test_without_rules_of_the_persons_there_are_coffers_own_two(tmp_path: Path) -> None:
     done = run(tmp_path)
-    assert "no rule holds here" in done.output
+    assert "coffer__resume()" in done.output
+    assert "coffer__recall" in done.output
     assert not (tmp_path / ".coffer").exists()

@@ -431,6 +431,7 @@ def test_the_sessions_own_folders_come_with_the_headers(desk: Desk, tmp_path: Pa
 
 def test_nothing_is_said_and_nothing_kept_where_there_are_no_rules(desk: Desk) -> None:
     desk.rules()
+    desk.world = World(desk.home, desk.world.environment, tools=())
     assert desk.ask("SessionStart", source="startup") == Reply()
 
 

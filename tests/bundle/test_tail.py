@@ -27,7 +27,7 @@ from tests.bundle.desk import HARD, SOFT, write_rules
 from tests.lab.mutations import Damage
 from tests.prune.generate import PRESCRIBED, STEPS, Step, Talk, begun, build, rich, words
 from tests.prune.world import put, side
-from tests.transcripts import read, uid
+from tests.transcripts import call, read, text, uid
 
 MARK = "<!-- __cozempic_behavioral_digest__: true -->"
 laws = settings(
@@ -154,12 +154,13 @@ def test_nothing_is_appended_where_nothing_is_pruned(house: Path) -> None:
     assert after == talk.data
 
 
-def test_without_rules_nothing_is_appended(tmp_path: Path) -> None:
+def test_without_rules_of_the_persons_coffers_own_are_appended(tmp_path: Path) -> None:
     (tmp_path / ".coffer").mkdir()
     after, proposal = prune(rich().data, tmp_path)
     assert not proposal.plan.is_empty
-    assert proposal.plan.tail is None
-    assert MARK.encode() not in after
+    assert proposal.plan.tail is not None
+    assert after.count(MARK.encode()) == 1
+    assert after.count(b"coffer__resume()") == 1
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -182,14 +183,38 @@ def test_what_a_person_said_since_stays_the_end(house: Path, form: Form) -> None
     assert again == after
 
 
-def test_a_transcript_that_was_cut_in_its_work_gets_no_record(house: Path) -> None:
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("answered", [False, True])
+def test_a_turn_that_was_cut_keeps_its_end(house: Path, form: Form, answered: bool) -> None:  # noqa: FBT001
+    """A kill while a tool ran, or behind its result: the rules stand before the prompt of that turn."""
     talk = with_copies()
-    talk.ask("and this?")
+    talk.ask("and this?", "cut")
+    talk.made.answer(text("I look."), call("c1"), name="w")
+    if answered:
+        talk.made.result("c1", name="r")
+    after, proposal = prune(talk.data, house, form=form)
+    tail = proposal.plan.tail
+    assert tail is not None
+    assert live_blocks(after) == [tail.text]
+    lines = [json.loads(line) for line in after.splitlines()]
+    place = [line.get("uuid") for line in lines].index(tail.uuid)
+    assert [line["parentUuid"] for line in lines[place : place + 2]] == [uid("lasta"), tail.uuid]
+    ends = [line["uuid"] for line in lines[place + 1 :]]
+    assert ends == [uid(name) for name in ("cut", "wa", "wb", "r")][: 3 + answered]
+    again, second = prune(after, house, form=form)
+    assert second.plan.is_empty
+    assert again == after
+
+
+def test_a_first_turn_that_was_cut_gets_no_record(house: Path) -> None:
+    talk = Talk()
+    talk.ask("please look", "first")
+    for _ in range(6):
+        talk.read(size=30_000)
+        talk.edit()
     talk.bash()
-    after, proposal = prune(talk.data, house)
+    _, proposal = prune(talk.data, house, "aggressive")
     assert proposal.plan.tail is None
-    assert not proposal.plan.is_empty
-    assert len(live_blocks(after)) == 2 - ("bundles" in proposal.plan.strategies())
 
 
 def test_a_session_of_one_turn_has_one_copy_too(house: Path) -> None:

@@ -140,7 +140,7 @@ def test_all_is_well(here: Place) -> None:
         "own memory",
     }
     [ran] = [row["found"] for row in found if row["check"] == "hook run"]
-    assert ran.startswith("5 runs, exit code 0, 3")
+    assert ran.startswith("5 runs, exit code 0, 6")
     assert "All is well." in here.machine.alone("doctor").out
 
 

@@ -35,7 +35,7 @@ def test_no_rule_is_said_in_a_sentence(tmp_path: Path) -> None:
     with place(tmp_path) as here:
         assert here.machine.alone("digest", "remove", "R001").code == 0
         said = here.machine.alone("up", "--yes").out
-        assert "is given nothing: no rule holds here (exit code 0" in said
+        assert "is given no rule of yours, only how to use Coffer's memory (exit code 0" in said
         assert "coffer digest add" in said
 
 

@@ -75,8 +75,14 @@ def test_what_it_refuses(shared: Rig, path: str, status: int) -> None:
 )
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", "Unheard"])
 def test_any_stdin_is_answered(shared: Rig, event: str, body: bytes) -> None:
+    """No rule of a person's holds here, so a session is told of Coffer's own tools and nothing else."""
     for agent in ("claude", "codex", "nobody"):
-        assert shared.post(f"/api/v1/agents/{agent}/events/{event}", body) == (200, b"")
+        status, said = shared.post(f"/api/v1/agents/{agent}/events/{event}", body)
+        assert status == 200
+        if event == "SessionStart" and agent == "claude":  # in doubt nothing is sent to Codex
+            assert "coffer__resume()" in json.loads(said)["hookSpecificOutput"]["additionalContext"]
+        else:
+            assert said == b""
     assert "Traceback" not in shared.log()
 
 

@@ -63,7 +63,7 @@ def test_an_open_session_and_what_arrived(rig: Rig) -> None:
         told = session.start()
         session.says("fix the parser", answered=False)
         (found,) = status(rig, "--json").json["sessions"]
-        assert found["rules"] == {"sent": 1, "confirmed": 0, "held": 0, "missing": 0, "unverifiable": 0}
+        assert found["rules"] == {"sent": 3, "confirmed": 0, "held": 0, "missing": 0, "unverifiable": 0}
         session.holds(told)
         session.says("go on")
         session.hook("Stop")
@@ -75,10 +75,10 @@ def test_an_open_session_and_what_arrived(rig: Rig) -> None:
     assert time.time() - claude["last_fired"] < LONG
     assert time.time() - claude["last_confirmed"] < LONG * 3
     (one,) = status(rig, "--json").json["sessions"]  # the daemon is gone, and all is still known
-    assert (one["session"], one["rules"]["confirmed"], one["live"][0]["status"]) == ("open", 1, "idle")
+    assert (one["session"], one["rules"]["confirmed"], one["live"][0]["status"]) == ("open", 3, "idle")
     assert one["window"] > 0
     said = status(rig).out
-    assert "1 confirmed" in said
+    assert "3 confirmed" in said
     assert "tide" in said
 
 

@@ -30,7 +30,7 @@ PYTHON = Path(sys.executable)
 SERVER = [str(PYTHON), "-P", "-m", "coffer.mcp.run"]
 LONG = 60.0
 """Seconds after which a test gives up."""
-TOOLS = ["propose_rule", "restore", "set_handoff", "resume"]
+TOOLS = ["propose_rule", "restore", "set_handoff", "resume", "remember", "recall", "list_memory"]
 """What the server offers, in its order."""
 OPENING = {
     "protocolVersion": "2025-11-25",

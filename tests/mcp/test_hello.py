@@ -16,6 +16,7 @@ from mcp.types import version as mcp_version
 from coffer import pipe
 from coffer.mcp import hello, table
 from coffer.store.home import Home
+from coffer.work.bundles import TOOLS
 from tests.mcp.rig import OPENING, Rig
 
 ASKED = (*hello.VERSIONS, "2026-07-28", "2099-01-01", "", "x" * 300)
@@ -77,6 +78,10 @@ def test_nothing_but_a_connection_imports_the_sdk() -> None:
     code = "import sys, coffer.mcp.listen, coffer.mcp.run; print([m for m in sys.modules if m.split('.')[0] == 'mcp'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_seeded_rule_is_sent_exactly_when_its_tools_are_there() -> None:
+    assert {row.name for row in table.TABLE} == TOOLS
 
 
 def test_schemas_are_plain_objects_and_instructions_short() -> None:

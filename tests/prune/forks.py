@@ -124,6 +124,11 @@ class Forks:
         assert done.code == 0, (done.code, done.err)
         return done
 
+    def without_rules(self) -> None:
+        """From now on nobody's environment: a pruned transcript gets no rules at its end, not even Coffer's own."""
+        own = {"CLAUDE_CONFIG_DIR": f"{self.home}/.claude", "COFFER_HOME": f"{self.home}/.coffer"}
+        self.environment |= {"HOME": "", **own}
+
     def close(self) -> None:
         assert self._server.stdin is not None
         assert self._server.stdout is not None

@@ -126,6 +126,7 @@ def test_an_undo_that_died_behind_its_rename_can_be_closed(machine: Forks) -> No
 
 
 def test_a_dead_prune_of_the_last_record_is_no_prune(machine: Forks) -> None:
+    machine.without_rules()
     talk = begun()
     talk.end()
     talk.made.progress("p")

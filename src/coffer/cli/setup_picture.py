@@ -119,9 +119,9 @@ def show_delivery(title: str, ran: Sequence[Rehearsal], made: Bundle) -> bool:
         say(f"{title}: the hook does not work ({worst.form}): {worst.problem}. `coffer doctor` looks closer.")
         return False
     forms = ", ".join(f"{one.form} {one.milliseconds} ms" for one in ran)
-    said, count = ran[0].context, len(made.lines)
-    rules = f"{count} rule{'' if count == 1 else 's'}, {len(said.encode()):,} bytes"
-    given = f"is given {rules}" if said else "is given nothing: no rule holds here"
+    count = len(made.persons)
+    rules = f"{count} rule{'' if count == 1 else 's'}, {len(ran[0].context.encode()):,} bytes"
+    given = f"is given {rules}" if count else "is given no rule of yours, only how to use Coffer's memory"
     say(f"{title}: a session in this folder {given} (exit code 0; {forms}).")
     if any(one.context != made.text for one in ran):
         say("  This is not what `coffer bundle` shows. `coffer doctor` looks closer.")

@@ -147,7 +147,7 @@ class _Up:
             self.daemon["state"], "to be started"
         )
         picture.line("daemon", state if self.renewed else "runs")
-        rules = len(self.bundle.lines)
+        rules = len(self.bundle.persons)
         picture.line(
             "rules",
             f"{rules} for sessions in this folder" if rules else "none yet for sessions in this folder",
@@ -244,7 +244,7 @@ class _Up:
                 f"\n{kept} rule{' is' if one else 's are'} not delivered: nobody trusted {'it' if one else 'them'} "
                 "on this machine. `coffer trust` shows what and asks you."
             )
-        elif not self.bundle.text:
+        elif not self.bundle.persons:
             click.echo(f"\n{_NO_RULES}")
         if not self.acted and not self.problems and all(good):
             click.echo("\nEverything stands. Nothing was changed.")

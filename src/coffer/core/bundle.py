@@ -124,6 +124,11 @@ class Bundle:
     groups: tuple[tuple[str, tuple[str, ...]], ...] = ()
     limits: Limits = LIMITS
 
+    @property
+    def persons(self) -> tuple[str, ...]:
+        """The ids of its rules that Coffer does not bring along itself."""
+        return tuple(name for name in self.rules if not name.startswith(_SEEDED))
+
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
@@ -134,6 +139,7 @@ class Seeded:
     text: str
 
 
+_SEEDED = "seeded/"
 SEEDED = (
     Seeded(
         "seeded/resume",

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from coffer.core.verbs import word_set
 
 MOST_TERMS = 24
-BROAD = 4_000
+BROAD = 3_000
 """A question is answered from about so many entries; words that occur in more of them only help to rank."""
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer

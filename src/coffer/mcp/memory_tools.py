@@ -62,7 +62,7 @@ class Question(Struct):
         Meta(
             min_length=1,
             max_length=_LONGEST_QUERY,
-            description="What you want to know, in plain words (“quoted”: to the letter); or an entry's id, for all of it.",
+            description="What you want to know, in plain words (“quoted”: to the letter), or the id of an entry.",
         ),
     ]
     scope: (

@@ -14,17 +14,19 @@ import msgspec
 from coffer.errors import CofferError
 from coffer.mcp.caller import Caller, House
 from coffer.mcp.handoff_tools import HANDOFF_TOOLS
+from coffer.mcp.memory_tools import MEMORY_TOOLS
 from coffer.mcp.rule_tools import RULE_TOOLS
 from coffer.mcp.tool import Answer, Tool
 
 INSTRUCTIONS = (
-    "Coffer keeps the person's standing rules, what was taken out of long sessions, and where work stands. "
-    "When the person wants to go on with earlier work, call `resume` first; when they stop, call `set_handoff`. "
-    "A line `[coffer: …; coffer restore ID]` stands where content was: call `restore` with that ID when you need it. "
-    "Call `propose_rule` only when a message hands you a ticket for it."
+    "Coffer keeps rules, notes and handoffs for all of the person's agents. "
+    "To go on with earlier work call `resume` first; when the person stops, `set_handoff`. "
+    "Before deciding or debugging what may have come up before, `recall`; keep what was decided with `remember`. "
+    "Where `[coffer: …; coffer restore ID]` stands, `restore` brings content back. "
+    "`propose_rule` only with a ticket."
 )
 
-TABLE: tuple[Tool, ...] = (*RULE_TOOLS, *HANDOFF_TOOLS)
+TABLE: tuple[Tool, ...] = (*RULE_TOOLS, *HANDOFF_TOOLS, *MEMORY_TOOLS)
 _FOR_THE_PERSON = "This is nothing that you can mend: tell the person, and go on with your work."
 
 

@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from coffer.core.entry import Lane, entries_of
 from coffer.store.home import Home
-from coffer.store.index_tables import TABLES, VERSION, add, take_out
+from coffer.store.index_tables import TABLES, VERSION, add, folder_id, take_out
 from coffer.store.vault import dated, read, vault
 
 LANES: tuple[Lane, ...] = ("knowledge", "journal")
@@ -111,39 +111,43 @@ def rebuild(home: Home, progress: Progress | None = None) -> Done:
 
 def current(
     home: Home, most: int | None = None, wait: float = _BUSY, progress: Progress | None = None
-) -> sqlite3.Connection:
-    """The index, up to date, to read from. A vault without entries gets none, and nothing is made.
+) -> tuple[sqlite3.Connection, bool]:
+    """The index, up to date, to read from; and whether the file is so too. A vault without entries gets none.
 
     most: files to read before; more: TooMuch. wait: seconds for another process that makes the index; it is IndexBusy
     where there is none to read from yet. Raises sqlite3.Error for one that is broken inside.
     """
     seen = scan(home)
     if not seen and not path(home).exists():
-        return _in_memory([], home, progress)
+        return in_memory(home), False
+    connection = None
     try:
-        changed = _behind(home, seen)
+        connection = as_it_is(home)
+        changed = _behind(connection, seen)
     except sqlite3.Error:
-        changed = None  # it is missing, broken or of another version
-    if changed == 0:
-        return _open(home)
-    if most is not None and (len(seen) if changed is None else changed) > most:
+        changed = len(seen)  # it is missing, broken or of another version
+    if connection is not None:
+        if not changed:
+            return connection, True
+        connection.close()
+    if most is not None and changed > most:
         raise TooMuch
     try:
         with _alone(home, wait):
             _update(home, seen, progress)
-        return _open(home)
+        return as_it_is(home), True
     except IndexBusy:
-        if changed is None:
+        if connection is None:
             raise
-        return _open(home)  # as it is: whoever is at work brings it up to date
+        return as_it_is(home), False  # whoever is at work brings it up to date
     except (OSError, sqlite3.Error):
-        return _in_memory(seen, home, progress)
+        return _in_memory(seen, home, progress), False
 
 
 def _update(home: Home, seen: list[Seen], progress: Progress | None) -> None:
     """Bring the file up to date, or make it anew. The lock must be held."""
     try:
-        connection = _open(home, write=True)
+        connection = as_it_is(home, write=True)
     except sqlite3.Error:
         _made(home, seen, progress)
         return
@@ -195,7 +199,7 @@ def _in_memory(seen: list[Seen], home: Home, progress: Progress | None) -> sqlit
     """An index for one question, from the one that is there as far as that is good."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
-        with closing(_open(home)) as there:
+        with closing(as_it_is(home)) as there:
             there.backup(connection)
     except sqlite3.Error:
         connection.close()
@@ -204,8 +208,8 @@ def _in_memory(seen: list[Seen], home: Home, progress: Progress | None) -> sqlit
     return connection
 
 
-def _open(home: Home, *, write: bool = False) -> sqlite3.Connection:
-    """The file, if it is an index of this version. Raises sqlite3.Error."""
+def as_it_is(home: Home, *, write: bool = False) -> sqlite3.Connection:
+    """The file, if it is an index of this version, up to date or not. Raises sqlite3.Error."""
     mode = "rw" if write else "ro"
     connection = sqlite3.connect(
         f"{path(home).absolute().as_uri()}?mode={mode}", timeout=_BUSY, uri=True, isolation_level=None
@@ -225,13 +229,9 @@ def _require_version(connection: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError("of another version")
 
 
-def _behind(home: Home, seen: list[Seen]) -> int:
-    """How many files are not as the index has them. Raises sqlite3.Error where it can't be read."""
-    connection = _open(home)
-    try:
-        known = _known(connection)
-    finally:
-        connection.close()
+def _behind(connection: sqlite3.Connection, seen: list[Seen]) -> int:
+    """How many files are not as the index has them."""
+    known = _known(connection)
     gone = len(known.keys() - {one.path for one in seen})
     return gone + sum(one.path not in known or known[one.path][1] != one.mark for one in seen)
 
@@ -252,7 +252,6 @@ def _take_in(connection: sqlite3.Connection, seen: list[Seen], home: Home, progr
         with _transaction(connection):
             for file in gone if at == 0 else ():
                 take_out(connection, file)
-                connection.execute("DELETE FROM files WHERE id = ?", (file,))
             for one in changed[at : at + _BATCH]:
                 count += _take(connection, one, known.get(one.path), home)
         if progress is not None:
@@ -265,17 +264,17 @@ def _take(
 ) -> int:
     if known is not None:
         take_out(connection, known[0])
-        connection.execute("DELETE FROM files WHERE id = ?", (known[0],))
+    folder = folder_id(connection, seen.folder)
     row = connection.execute(
-        "INSERT INTO files (path, folder, lane, inode, modified, size) VALUES (?,?,?,?,?,?)",
-        (seen.path, seen.folder, seen.lane, *seen.mark),
+        "INSERT INTO files (path, folder, inode, modified, size) VALUES (?,?,?,?,?)",
+        (seen.path, folder, *seen.mark),
     )
     place = vault(home) / seen.path
     text = read(place)
     if text is None:
         return 0
     assert row.lastrowid is not None
-    return add(connection, row.lastrowid, seen.folder, entries_of(text, seen.lane, dated(place)))
+    return add(connection, row.lastrowid, folder, entries_of(text, seen.lane, dated(place)))
 
 
 @contextmanager

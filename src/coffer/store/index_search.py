@@ -7,29 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coffer.core.search import BROAD, Term, match_of
-from coffer.store.index_tables import same_key
+from coffer.store.index_tables import place_word, same_key
 
-_WEIGHTS = "3.0, 1.0, 0.5"
-"""Of title, text and parts of identifiers."""
-_COLUMNS = ", ".join(
-    [
-        *(
-            f"entries.{name}"
-            for name in (
-                "name",
-                "folder",
-                "lane",
-                "source",
-                "agent",
-                "session",
-                "time",
-                "branch",
-                "title",
-                "text",
-            )
-        ),
-        "files.path",
-    ]
+_WEIGHTS = "3.0, 1.0, 0.5, 0.0"
+"""Of title, text, parts of identifiers, and the folder, which only filters."""
+_COLUMNS = (
+    "entries.name, folders.name, lane, source, agent, session, time, branch, title, texts.text, files.path"
+)
+_JOINED = (
+    "JOIN texts ON texts.id = entries.id JOIN files ON files.id = entries.file "
+    "JOIN folders ON folders.id = entries.folder"
 )
 _LOOKED_AT = 50
 
@@ -64,19 +51,20 @@ class Filters:
     since: str = ""
     until: str = ""
 
-    def terms(self) -> tuple[str, list[str]]:
-        """As SQL, which begins with AND, and its values."""
-        sql, values = "", []
-        if self.folders is not None:
-            sql += f" AND entries.folder IN ({','.join('?' * len(self.folders))})"
+    def terms(self, *, folders: bool = True) -> tuple[str, list[str]]:
+        """As SQL, which begins with AND, and its values. folders: also those."""
+        sql, values = "", list[str]()
+        if folders and self.folders is not None:
+            marks = ",".join("?" * len(self.folders))
+            sql += f" AND entries.folder IN (SELECT id FROM folders WHERE name IN ({marks}))"  # noqa: S608
             values += self.folders
         for column, value in (("lane", self.lane), ("agent", self.agent), ("source", self.source)):
             if value:
                 sql += f" AND entries.{column} = ?"
                 values.append(value)
         if self.session:
-            sql += " AND substr(session, 1, ?) = ?"
-            values += [str(len(self.session)), self.session]
+            sql += " AND substr(session, 1, length(?)) = ?"
+            values += [self.session, self.session]
         if self.since:
             sql += " AND time >= ?"
             values.append(self.since)
@@ -88,31 +76,47 @@ class Filters:
 
 def search(connection: sqlite3.Connection, terms: Sequence[Term], filters: Filters) -> list[Hit]:
     """Entries that answer, the best first by their words alone; at most some dozens."""
-    match = match_of([(term, _count(connection, term)) for term in terms])
-    found = _matching(connection, match, filters)
+    place = _place(connection, filters)
+    if place is None:
+        return []
+    match = match_of([(term, _count(connection, f"{place}({term.match})")) for term in terms])
+    found = _matching(connection, match, place, filters)
     if not found and " AND " in match and not any(term.required for term in terms):
-        found = _matching(connection, " OR ".join(term.match for term in terms), filters)
+        found = _matching(connection, " OR ".join(term.match for term in terms), place, filters)
     return found
 
 
-def _count(connection: sqlite3.Connection, term: Term) -> int:
-    asked = "SELECT count(*) FROM words WHERE words MATCH ?"
-    return int(connection.execute(asked, (term.match,)).fetchone()[0])
+def _place(connection: sqlite3.Connection, filters: Filters) -> str | None:
+    """What to put before a match so that only the wanted folders count; None where none of them has an entry."""
+    if filters.folders is None:
+        return ""
+    marks = ",".join("?" * len(filters.folders))
+    rows = connection.execute(f"SELECT id FROM folders WHERE name IN ({marks})", filters.folders).fetchall()  # noqa: S608
+    if not rows:
+        return None
+    return f"place : ({' OR '.join(place_word(folder) for (folder,) in rows)}) AND "
 
 
-def _matching(connection: sqlite3.Connection, match: str, filters: Filters) -> list[Hit]:
+def _count(connection: sqlite3.Connection, match: str) -> int:
+    """In how many entries it occurs, as far as that makes a difference."""
+    asked = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
+    return int(connection.execute(asked, (match, BROAD + 1)).fetchone()[0])
+
+
+def _matching(connection: sqlite3.Connection, match: str, place: str, filters: Filters) -> list[Hit]:
     """The newest entries that match, as many as can be ranked in time, the best first."""
     if not match:
         return []
-    where, values = filters.terms()
+    where, values = filters.terms(folders=False)
+    joined = "JOIN entries ON entries.id = words.rowid " if where else ""
     asked = (
         f"SELECT words.rowid AS row, bm25(words, {_WEIGHTS}) AS rank FROM words "  # noqa: S608  (constants)
-        f"JOIN entries ON entries.id = words.rowid WHERE words MATCH ?{where} ORDER BY words.rowid DESC LIMIT {BROAD}"
+        f"{joined}WHERE words MATCH ?{where} ORDER BY words.rowid DESC LIMIT {BROAD}"
     )
+    best = f"SELECT row, rank FROM ({asked}) ORDER BY rank LIMIT {_LOOKED_AT}"  # noqa: S608
     rows = connection.execute(
-        f"SELECT {_COLUMNS}, -rank FROM ({asked}) JOIN entries ON entries.id = row "  # noqa: S608
-        f"JOIN files ON files.id = entries.file ORDER BY rank LIMIT {_LOOKED_AT}",
-        [match, *values],
+        f"SELECT {_COLUMNS}, -rank FROM ({best}) JOIN entries ON entries.id = row {_JOINED} ORDER BY rank",  # noqa: S608
+        [f"{place}({match})", *values],
     )
     return [Hit(*row) for row in rows]
 
@@ -144,7 +148,7 @@ def _selected(  # noqa: PLR0913  (a query's parts)
 ) -> list[Hit]:
     where, values = filters.terms()
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM entries JOIN files ON files.id = entries.file WHERE {what}{where} "  # noqa: S608
+        f"SELECT {_COLUMNS} FROM entries {_JOINED} WHERE {what}{where} "  # noqa: S608  (constants)
         "ORDER BY time DESC, entries.id DESC LIMIT ? OFFSET ?",
         [*said, *values, most, skip],
     )

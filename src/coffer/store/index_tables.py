@@ -14,42 +14,48 @@ from coffer.core.text import as_text
 VERSION = 1
 """Of the tables and of what stands in them: an index of another version is made anew."""
 TABLES = f"""
+CREATE TABLE folders (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE    -- global, or a project's id
+);
 CREATE TABLE files (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,   -- below the vault
-    folder TEXT NOT NULL,        -- global, or a project's id
-    lane TEXT NOT NULL,
+    folder INTEGER NOT NULL REFERENCES folders (id),
     inode INTEGER NOT NULL,
     modified INTEGER NOT NULL,   -- nanoseconds
     size INTEGER NOT NULL
 );
-CREATE TABLE entries (
+CREATE TABLE entries (           -- without their texts: thousands of rows are looked at for one question
     id INTEGER PRIMARY KEY,
     file INTEGER NOT NULL REFERENCES files (id),
-    name TEXT NOT NULL,          -- the entry's id
-    folder TEXT NOT NULL,
+    folder INTEGER NOT NULL REFERENCES folders (id),
     lane TEXT NOT NULL,
     source TEXT NOT NULL,
     agent TEXT NOT NULL,
     session TEXT NOT NULL,
     time TEXT NOT NULL,
+    name TEXT NOT NULL,          -- the entry's id
     branch TEXT NOT NULL,
-    same TEXT NOT NULL,          -- sha256 of what is the same for texts that say the same
-    title TEXT NOT NULL,
-    text TEXT NOT NULL
+    same TEXT NOT NULL           -- sha256 of what is the same for texts that say the same
 );
 CREATE INDEX entries_by_file ON entries (file);
 CREATE INDEX entries_by_name ON entries (name);
 CREATE INDEX entries_by_same ON entries (same);
 CREATE INDEX entries_by_time ON entries (folder, time);
+CREATE TABLE texts (
+    id INTEGER PRIMARY KEY,      -- of its entry
+    title TEXT NOT NULL,
+    text TEXT NOT NULL
+);
 CREATE VIRTUAL TABLE words USING fts5 (
-    title, text, parts, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
+    title, text, parts, place, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
 );
 PRAGMA user_version = {VERSION};
 """
 _INSERT = (
-    "INSERT INTO entries (file, name, folder, lane, source, agent, session, time, branch, same, title, text) "
-    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
+    "INSERT INTO entries (file, folder, name, lane, source, agent, session, time, branch, same) "
+    "VALUES (?,?,?,?,?,?,?,?,?,?)"
 )
 
 
@@ -58,38 +64,47 @@ def same_key(text: str) -> str:
     return hashlib.sha256(same(as_text(text)).encode()).hexdigest()[:24]
 
 
-def add(connection: sqlite3.Connection, file: int, folder: str, entries: Iterable[Entry]) -> int:
+def folder_id(connection: sqlite3.Connection, name: str) -> int:
+    """The number of a folder, which it gets the first time."""
+    connection.execute("INSERT OR IGNORE INTO folders (name) VALUES (?)", (name,))
+    return int(connection.execute("SELECT id FROM folders WHERE name = ?", (name,)).fetchone()[0])
+
+
+def place_word(folder: int) -> str:
+    """The word by which FTS5 finds what lies in a folder, and that nobody asks for."""
+    return f"zqfolder{folder}"
+
+
+def add(connection: sqlite3.Connection, file: int, folder: int, entries: Iterable[Entry]) -> int:
     """Put a file's entries in; how many. A secret that a person wrote into a file by hand stays out."""
     count = 0
     for entry in entries:
         said, head = as_text(redact(entry.text).text), as_text(redact(title(entry)).text)
-        fields = (
-            entry.id,
-            folder,
-            entry.lane,
-            entry.source,
-            entry.agent,
-            entry.session,
-            entry.time,
-            entry.branch,
-        )
-        row = connection.execute(_INSERT, (file, *map(as_text, fields), same_key(entry.text), head, said))
+        fields = (entry.id, entry.lane, entry.source, entry.agent, entry.session, entry.time, entry.branch)
+        row = connection.execute(
+            _INSERT, (file, folder, *map(as_text, fields), same_key(entry.text))
+        ).lastrowid
+        connection.execute("INSERT INTO texts (id, title, text) VALUES (?,?,?)", (row, head, said))
         connection.execute(
-            "INSERT INTO words (rowid, title, text, parts) VALUES (?,?,?,?)",
-            (row.lastrowid, *_words(head, said)),
+            "INSERT INTO words (rowid, title, text, parts, place) VALUES (?,?,?,?,?)",
+            (row, *_words(head, said), place_word(folder)),
         )
         count += 1
     return count
 
 
 def take_out(connection: sqlite3.Connection, file: int) -> None:
-    """Take a file's entries out."""
-    rows = connection.execute("SELECT id, title, text FROM entries WHERE file = ?", (file,)).fetchall()
+    """Take a file and its entries out."""
+    rows = connection.execute(
+        "SELECT id, folder, title, text FROM entries JOIN texts USING (id) WHERE file = ?", (file,)
+    ).fetchall()
     connection.executemany(
-        "INSERT INTO words (words, rowid, title, text, parts) VALUES ('delete',?,?,?,?)",
-        [(row, *_words(head, said)) for row, head, said in rows],
+        "INSERT INTO words (words, rowid, title, text, parts, place) VALUES ('delete',?,?,?,?,?)",
+        [(row, *_words(head, said), place_word(folder)) for row, folder, head, said in rows],
     )
+    connection.execute("DELETE FROM texts WHERE id IN (SELECT id FROM entries WHERE file = ?)", (file,))
     connection.execute("DELETE FROM entries WHERE file = ?", (file,))
+    connection.execute("DELETE FROM files WHERE id = ?", (file,))
 
 
 def _words(head: str, text: str) -> tuple[str, str, str]:

@@ -20,8 +20,8 @@ from coffer.work.bundle_files import publish
 from coffer.work.effective import Looked, look, user_home
 from coffer.work.lane import lane_files, lane_folder, lane_for
 
-TOOLS = frozenset({"propose_rule", "restore"})
-"""The MCP tools that there are: a seeded rule must not send an agent to one that isn't."""
+TOOLS = frozenset({"propose_rule", "restore", "set_handoff", "resume", "remember", "recall", "list_memory"})
+"""The MCP tools that there are (mcp/table.py): a seeded rule must not send an agent to one that isn't."""
 FROM_FILES = ("SessionStart", "SubagentStart")
 """Events that a hook answers without the daemon."""
 NO_PROJECT = "/"

@@ -7,13 +7,14 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
 
 from coffer.store import index
 from coffer.store.home import Home
 from coffer.store.index import Done, IndexBusy, Progress, TooMuch
+from coffer.store.index_watch import Watched
 from coffer.work.memory_errors import IndexMaking
 
 MOST_HERE = 150
@@ -22,6 +23,7 @@ _PATIENCE = 20.0
 """Seconds that a caller waits for that one."""
 _NICE = 10
 Answer = TypeVar("Answer")
+_WATCHED: dict[Path, Watched] = {}
 
 
 def ask(
@@ -54,22 +56,34 @@ def rebuild(home: Home, progress: Progress | None = None) -> Done:
 
 
 def _current(home: Home, progress: Progress | None, *, lives: bool) -> sqlite3.Connection:
+    if not lives:
+        return _up_to_date(home, None, progress)[0]
+    watched = _WATCHED.setdefault(home.root, Watched(home))
+    if watched.is_current():
+        with suppress(sqlite3.Error):  # it went, or broke, meanwhile
+            return index.as_it_is(home)
+    watched.look()
     try:
-        return index.current(home, MOST_HERE if lives else None, progress=progress)
-    except IndexBusy:
-        raise IndexMaking from None
+        connection, fresh = _up_to_date(home, MOST_HERE, progress)
     except TooMuch:
         _in_another_process(home)
+        connection, fresh = _up_to_date(home, None, progress)
+    if fresh:
+        watched.looked()
+    return connection
+
+
+def _up_to_date(home: Home, most: int | None, progress: Progress | None) -> tuple[sqlite3.Connection, bool]:
     try:
-        return index.current(home, MOST_HERE)
-    except (IndexBusy, TooMuch):
+        return index.current(home, most, progress=progress)
+    except IndexBusy:
         raise IndexMaking from None
 
 
 def _anew(home: Home, progress: Progress | None) -> sqlite3.Connection:
     try:
         index.rebuild(home, progress)
-        return index.current(home, progress=progress)
+        return index.current(home, progress=progress)[0]
     except IndexBusy:
         raise IndexMaking from None
     except (OSError, sqlite3.Error):
