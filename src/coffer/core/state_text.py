@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from coffer.core.block import END
 from coffer.core.bundle import LIMITS, Limits, units_of
 from coffer.core.digest_text import hidden, one_line
 from coffer.core.session_book import FINISHED
@@ -63,6 +64,12 @@ def told(
             kept.append(item)
     left_out = len(every) - len(kept)
     return Told(_text(opening, kept, left_out, draft=draft) if kept else "", left_out)
+
+
+def state_in(delivered: str) -> str:
+    """The state that stands behind the rules in a text that was delivered; "" for none."""
+    behind = delivered.rpartition(END)[2].lstrip("\n")
+    return behind if behind.startswith(OPENING.partition("{")[0]) else ""
 
 
 class _Room:

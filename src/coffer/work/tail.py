@@ -9,6 +9,7 @@ from coffer.agents.delivered import DELIVERED, NEEDLE
 from coffer.core.items import Context
 from coffer.core.plan import Form, Plan
 from coffer.core.scene import Scene
+from coffer.core.state_text import state_in
 from coffer.core.tail import Copy, Wish, with_tail
 from coffer.errors import SettingsBroken
 from coffer.store.home import Home
@@ -26,8 +27,11 @@ def at_the_end(session: Opened, looked: Scene, plan: Plan, environment: Mapping[
         return plan
     home = Home.of(environment)
     made = bundle_for(Path(session.transcript.about.cwd or "/"), home, environment)
-    wish = Wish(made.text, _form(home), session.line)
-    return with_tail(plan, looked.view, wish, copies(session, looked), looked.nameable)
+    there = copies(session, looked)
+    # what came back behind a compaction stands in the same record: it goes with the rules, and stays dated
+    state = next((found for copy in reversed(there) if (found := state_in(copy.text))), "")
+    text = "\n\n".join(part for part in (made.text, state) if part) if made.text else ""
+    return with_tail(plan, looked.view, Wish(text, _form(home), session.line), there, looked.nameable)
 
 
 def copies(session: Opened, looked: Scene) -> list[Copy]:
