@@ -13,187 +13,21 @@ LONGEST_SHOWN = 120
 """Characters of a command."""
 LONGEST_READ = 4_000
 LONGEST_WHY = 160
-_LOOKS = frozenset(
-    [
-        "cd",
-        "ls",
-        "cat",
-        "head",
-        "tail",
-        "grep",
-        "rg",
-        "egrep",
-        "fgrep",
-        "find",
-        "fd",
-        "echo",
-        "printf",
-        "pwd",
-        "which",
-        "type",
-        "whoami",
-        "date",
-        "wc",
-        "sort",
-        "uniq",
-        "cut",
-        "awk",
-        "jq",
-        "yq",
-        "tree",
-        "file",
-        "stat",
-        "ps",
-        "top",
-        "sleep",
-        "true",
-        "false",
-        "test",
-        "[",
-        "[[",
-        "env",
-        "printenv",
-        "export",
-        "set",
-        "unset",
-        "source",
-        ".",
-        "xxd",
-        "hexdump",
-        "od",
-        "diff",
-        "cmp",
-        "less",
-        "more",
-        "du",
-        "df",
-        "id",
-        "uname",
-        "hostname",
-        "clear",
-        "history",
-        "man",
-        "tr",
-        "tee",
-        "xargs",
-        "column",
-        "basename",
-        "dirname",
-        "realpath",
-        "readlink",
-        "mkdir",
-        "touch",
-        "chmod",
-        "for",
-        "while",
-        "until",
-        "if",
-        "do",
-        "done",
-        "then",
-        "fi",
-        "else",
-        "case",
-        "esac",
-        "{",
-        "}",
-        "(",
-        ")",
-        "!",
-        "command",
-        "hash",
-        "alias",
-        "read",
-        "nl",
-        "strings",
-        "base64",
-        "md5sum",
-        "sha256sum",
-        "shasum",
-        "seq",
-        "yes",
-        "kill",
-        "pgrep",
-        "lsof",
-        "netstat",
-        "ss",
-        "curl",
-        "wget",
-        "open",
-        "code",
-        "bat",
-        "exa",
-        "eza",
-        "dir",
-        "get-content",
-        "get-childitem",
-        "select-string",
-        "wait",
-        "jobs",
-        "pushd",
-        "popd",
-        "sqlite3",
-        "psql",
-        "mkfifo",
-        "mktemp",
-        "rmdir",
-        "git-lfs",
-        "return",
-        "exit",
-        "local",
-        "function",
-        "break",
-        "continue",
-        "trap",
-        "ulimit",
-        "umask",
-        "shift",
-        "let",
-        "declare",
-        "eval",
-        "exec",
-        "tput",
-        "stty",
-    ]
+_LOOKS = re.compile(
+    r"cd|ls|cat|head|tail|grep|rg|egrep|fgrep|find|fd|echo|printf|pwd|which|type|whoami|date|wc|sort|uniq|cut|"
+    r"awk|jq|yq|tree|file|stat|ps|top|sleep|true|false|test|\[|\[\[|env|printenv|export|set|unset|source|\.|"
+    r"xxd|hexdump|od|diff|cmp|less|more|du|df|id|uname|hostname|clear|history|man|tr|tee|xargs|column|basename|"
+    r"dirname|realpath|readlink|mkdir|touch|chmod|for|while|until|if|do|done|then|fi|else|case|esac|\{|\}|\(|"
+    r"\)|!|command|hash|alias|read|nl|strings|base64|md5sum|sha256sum|shasum|seq|yes|kill|pgrep|lsof|netstat|"
+    r"ss|curl|wget|open|code|bat|exa|eza|dir|get-content|get-childitem|select-string|wait|jobs|pushd|popd|"
+    r"sqlite3|psql|mkfifo|mktemp|rmdir|git-lfs|return|exit|local|function|break|continue|trap|ulimit|umask|"
+    r"shift|let|declare|eval|exec|tput|stty|sed|rm|mv|cp|unlink|ln"
 )
 """Commands that change nothing that a journal tells."""
-_GIT_LOOKS = frozenset(
-    [
-        "status",
-        "log",
-        "diff",
-        "show",
-        "branch",
-        "blame",
-        "ls-files",
-        "ls-tree",
-        "ls-remote",
-        "rev-parse",
-        "rev-list",
-        "remote",
-        "fetch",
-        "config",
-        "reflog",
-        "cat-file",
-        "describe",
-        "grep",
-        "shortlog",
-        "add",
-        "for-each-ref",
-        "merge-base",
-        "check-ignore",
-        "show-ref",
-        "symbolic-ref",
-        "name-rev",
-        "count-objects",
-        "var",
-        "version",
-        "help",
-        "commit",
-        "hash-object",
-        "diff-tree",
-        "diff-index",
-    ]
+_GIT_LOOKS = re.compile(
+    r"status|log|diff|show|branch|blame|ls-files|ls-tree|ls-remote|rev-parse|rev-list|remote|fetch|config|"
+    r"reflog|cat-file|describe|grep|shortlog|add|for-each-ref|merge-base|check-ignore|show-ref|symbolic-ref|"
+    r"name-rev|count-objects|var|version|help|commit|hash-object|diff-tree|diff-index"
 )
 _GH_LOOKS = re.compile(
     r"gh (?:(?:pr|issue|run|repo|release|workflow) (?:view|list|diff|checks|status|watch|download)|api|search|auth)\b"
@@ -292,30 +126,22 @@ def _short(command: str) -> str:
 
 def _is_told(piece: str) -> bool:
     words = piece.split(None, 2)
+    first = words[0].lower().rsplit("/", 1)[-1] if words else ""
     if (
-        not words
-        or len(piece) < 2
-        or words[0].lower().rsplit("/", 1)[-1] in _LOOKS
-        or words[0].startswith(("#", "-", "$", '"', "'", "`", "(", ")"))
+        len(piece) < 2
+        or _LOOKS.fullmatch(first)
+        or first.startswith(_NO_COMMAND)
+        or _ASSIGNS.fullmatch(piece)
     ):
         return False
-    if words[0] == "git":
-        return (
-            len(words) > 1
-            and _git_verb(words) not in _GIT_LOOKS
-            and not piece.startswith(("git stash list", "git worktree list", "git rm", "git -c"))
-        )
-    if words[0] == "sed":
-        return False
-    if _ASSIGNS.fullmatch(piece):
-        return False
-    if words[0] in ("rm", "mv", "cp", "unlink", "ln"):
-        return False
-    return (
-        not _GH_LOOKS.match(piece)
-        and not _INLINE.match(piece)
-        and not piece.rstrip().endswith(("--help", "-h", "--version"))
-    )
+    if first == "git":
+        looks = len(words) < 2 or _GIT_LOOKS.fullmatch(_git_verb(words))
+        return not looks and not piece.startswith(("git stash list", "git worktree list", "git rm", "git -c"))
+    looks = _GH_LOOKS.match(piece) or _INLINE.match(piece)
+    return not looks and not piece.rstrip().endswith(("--help", "-h", "--version"))
+
+
+_NO_COMMAND = ("#", "-", "$", '"', "'", "`", "(", ")")
 
 
 def _git_verb(words: list[str]) -> str:

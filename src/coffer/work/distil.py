@@ -10,7 +10,6 @@ will be; the entry is written; the row is it. Who takes over looks for the entry
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from coffer.core.entry import Entry, Lane, entries_of, made, rendered, title, without
+from coffer.core.entry import Entry, made, rendered, title
 from coffer.core.journal import Journal, journal_of
 from coffer.core.journal_text import text_of
 from coffer.core.redact import redact
@@ -28,7 +27,7 @@ from coffer.disk.anchor import anchor
 from coffer.disk.project import project_of
 from coffer.disk.replace import locked
 from coffer.disk.sessions import ARCHIVED, MAIN, Found
-from coffer.errors import CofferError, FileMoved
+from coffer.errors import CofferError
 from coffer.store import distilled, vault
 from coffer.store.db import DONE, PREPARED, Receipt, begun, database, save
 from coffer.store.db import FAILED as FAILED_RECEIPT
@@ -38,11 +37,11 @@ from coffer.store.home import Home
 from coffer.work.distil_model import Narrator
 from coffer.work.effective import user_home
 from coffer.work.identity import register
+from coffer.work.journal_entry import LANE, entry_in, hash_of, write
 from coffer.work.memory_folder import memory_folder
 from coffer.work.story import Told, part, tell, turns
 
 KIND = "journal"
-LANE: Lane = "journal"
 DISTILLED, ALREADY, NO_MODEL, NOT_FOUND, NOTHING, FAILED = (
     "distilled",
     "already_distilled",
@@ -52,7 +51,6 @@ DISTILLED, ALREADY, NO_MODEL, NOT_FOUND, NOTHING, FAILED = (
     "failed",
 )
 _LOCK_SECONDS = 60.0
-_TRIES = 20
 
 Tell = Callable[[Found], None]
 
@@ -146,7 +144,7 @@ class Distiller:
             return self._told(found, mine)
         except (CofferError, OSError) as error:
             return self._failed(found, mine, _why(error))
-        except Exception as error:  # noqa: BLE001  (a transcript of any shape: it waits, the others do not)
+        except _ODD as error:  # a transcript of a shape that nobody thought of: it waits, the others do not
             return self._failed(found, mine, f"{type(error).__name__} while it was read")
 
     # --- reading
@@ -302,7 +300,7 @@ class Distiller:
                     replace(there, pending=distilled.as_pending(will, told, receipt.id)),
                 )
                 save(connection, receipt)
-            _written(self._home, path, entry, old)
+            write(self._home, path, entry, old)
             self._done(will, told, receipt)
         return replace(
             self._result(found, DISTILLED, "", will),
@@ -373,6 +371,16 @@ class Distiller:
         return Result(found.agent, found.id, str(found.path), outcome, why, file, entry)
 
 
+_ODD = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 _EMPTY = "nothing was asked in it"
 
 
@@ -384,48 +392,6 @@ def unchanged(row: Row, found: Found) -> bool:
         return anchor(found.path, row.offset) == row.anchor
     except OSError:
         return False
-
-
-def entry_in(path: Path, name: str) -> Entry | None:
-    """The entry of an id in a file of the journal."""
-    return next((one for one in vault.entries(path, LANE) if one.id == name), None)
-
-
-def hash_of(text: str) -> str:
-    """By which an entry's text is known to be as it was written."""
-    return hashlib.sha256(text.rstrip().encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _written(home: Home, path: Path, entry: Entry, old: Entry | None) -> None:
-    """Add an entry to its file, or put it in its old text's place. Raises Busy, FileMoved, WriteFailed."""
-    if old is None:
-        vault.append(home, path.parent, path.name, entry)
-        return
-    change(home, path, old, rendered(replace(entry, after=old.after)))
-
-
-def change(home: Home, path: Path, old: Entry, new: str) -> None:
-    """Put a text in an entry's place in its file; "" takes it away, and the file with the last one.
-
-    Raises FileMoved where it is not there as it was read, Busy, WriteFailed.
-    """
-    for _ in range(_TRIES):
-        before = vault.read(path) or ""
-        found = entry_in(path, old.id)
-        if found is None or found.text != old.text:
-            break
-        kept = entries_of(before, LANE)
-        after = (
-            without(before, found)
-            if not new
-            else "".join(new if one.id == old.id else rendered(one) for one in kept)
-        )
-        try:
-            vault.rewrite(home, path, before, after if after.strip() else None)
-        except FileMoved:  # saved by a person in between
-            continue
-        return
-    raise FileMoved(str(path))
 
 
 def _why(error: Exception) -> str:

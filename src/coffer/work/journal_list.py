@@ -11,8 +11,8 @@ from coffer.core.entry import Entry
 from coffer.store import vault
 from coffer.store.home import Home
 from coffer.store.projects import folder
-from coffer.work.distil import LANE
 from coffer.work.identity import identity_of
+from coffer.work.journal_entry import LANE
 from coffer.work.memory_folder import memory_folder
 
 GLOBAL = "global"

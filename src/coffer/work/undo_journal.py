@@ -8,8 +8,8 @@ from pathlib import Path
 from coffer.errors import FileMoved
 from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, save
 from coffer.store.home import Home
-from coffer.work.distil import change, entry_in, hash_of
 from coffer.work.distil_errors import EntryChangedSince
+from coffer.work.journal_entry import change, entry_in, hash_of
 
 
 def undo_journal(receipt: Receipt, home: Home, now: datetime | None = None) -> Receipt:
