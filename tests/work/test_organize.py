@@ -14,8 +14,9 @@ from coffer.core.organize import grouped, reads_as_rule, repeated
 from coffer.core.organize_ask import parse_merged
 from coffer.core.settings import settings_of
 from coffer.disk.places import Places
+from coffer.errors import FileMoved
 from coffer.store import vault
-from coffer.store.db import database
+from coffer.store.db import PREPARED, Receipt, database, receipts
 from coffer.store.home import Home
 from coffer.store.proposals import open_proposals
 from coffer.work.ask import Asker
@@ -69,6 +70,10 @@ def test_a_topic_that_exists_keeps_its_name() -> None:
         ("The port is 8080.", "The port is 8081.", False),
         ("The port is 8080.", "The port is not 8080.", False),
         ("The port is open.", "The port is never open.", False),
+        ("The cache is on.", "The cache is off.", False),
+        ("We moved from Postgres to SQLite.", "We moved from SQLite to Postgres.", False),
+        ("The C++ build is slow.", "The C build is slow.", False),
+        ("Retries: -1", "Retries: 1", False),
         ("端口是八千", "端口是八千", True),
         ("端口是八千", "端口是九千", False),
     ],
@@ -167,6 +172,68 @@ def test_all_is_there_afterwards_and_undone_to_the_byte(house: House) -> None:
 def open_ones(house: House) -> list[tuple[str, str]]:
     with database(house.home, write=False) as connection:
         return [(one.verb, one.arguments["text"]) for one in open_proposals(connection)]
+
+
+def test_notes_without_a_front_matter_stay_notes_of_their_own(house: House) -> None:
+    lane = house.folder / "knowledge"
+    (lane / "2026-05-01.md").unlink()
+    house.add(RETRY[0], 1)
+    (lane / "2026-05-03.md").write_text(RETRY[1] + "\n")
+    (lane / "2026-05-04.md").write_text(f"---\ntitle: mine\n---\n{RETRY[2]}\n")
+    (lane / "2026-05-05.md").write_bytes(b"The tide table of the harbours, \xff, is read at start.\n")
+    carry_out(plan(house.folder, NOW), house.home, None, house.user, NOW)
+    topic = next(path for path in vault.files(lane) if "payment" in path.name)
+    assert [(one.source, one.time[:10], one.text) for one in vault.entries(topic, "knowledge")] == [
+        ("agent", "2026-05-01", RETRY[0]),
+        ("person", "2026-05-03", RETRY[1]),
+        ("person", "2026-05-04", RETRY[2]),
+    ]
+    assert any(b"\xff" in data for data in house.files().values())
+
+
+def test_files_of_like_names_are_put_away_apart(house: House) -> None:
+    lane = house.folder / "knowledge"
+    for day in (1, 2):
+        (lane / f"2026-05-0{day}.md").unlink()
+    for name, there, fresh in (("a b.md", RETRY[0], RETRY[1]), ("a-b.md", *TIDE)):
+        vault.append(house.home, lane, name, note(there))
+        house.add(fresh, 9)
+    before = house.files()
+    receipt = carry_out(plan(house.folder, NOW), house.home, None, house.user, NOW)
+    assert receipt is not None
+    assert house.files().keys() == before.keys() - {"2026-05-09.md"}
+    undo_any(receipt, house.home, Places(house.user, house.user))
+    assert house.files() == before
+
+
+@pytest.mark.parametrize("writes", [1, 2, 3])
+def test_a_run_that_ended_early_is_done_again_or_undone(house: House, writes: int) -> None:
+    house.add(RETRY[0], 4)
+    before, texts = house.files(), house.texts()
+
+    def end_early() -> Receipt:
+        order = plan(house.folder, NOW)
+        path = order.files[writes].path
+        was = path.read_bytes() if path.exists() else None
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"By hand.")
+        with pytest.raises(FileMoved):
+            carry_out(order, house.home, None, house.user, NOW)
+        path.unlink()
+        if was is not None:
+            path.write_bytes(was)
+        assert house.texts() == texts
+        with database(house.home, write=False) as connection:
+            return receipts(connection, status=PREPARED)[0]
+
+    undo_any(end_early(), house.home, Places(house.user, house.user))
+    assert house.files() == before
+    end_early()
+    carry_out(plan(house.folder, NOW), house.home, None, house.user, NOW)
+    assert house.texts() == texts
+    notes = [one for path in house.folder.rglob("*.md") for one in vault.entries(path, "knowledge")]
+    assert len(notes) == len({one.id for one in notes})
+    assert plan(house.folder, NOW).files == []
 
 
 def test_what_was_edited_since_is_not_undone(house: House) -> None:

@@ -132,10 +132,23 @@ def rendered(entry: Entry) -> str:
 
 def joined(text: str, entry: Entry) -> str:
     """A file's text with one more entry at its end, a blank line before it."""
-    if text in ("", "\ufeff") or text.endswith(("\n\n", "\n\r\n")):
+    if text in ("", "\ufeff"):
+        return text + rendered(entry)
+    entry = complete(entry)  # a note without a front matter would become part of the entry before it
+    if text.endswith(("\n\n", "\n\r\n")):
         return text + rendered(entry)
     between = "\n" if text.endswith("\n") else "\n\n"
     return text + between + rendered(entry)
+
+
+def complete(entry: Entry) -> Entry:
+    """The same, saying for itself what its place in its file or the file's name said, so that it can be moved."""
+    if entry.read is None:
+        return entry
+    told = _BEGUN.match(entry.read.head) and (
+        not entry.time or re.search(r"^time:", entry.read.head, re.MULTILINE)
+    )
+    return entry if told else replace(entry, read=None)
 
 
 def without(text: str, entry: Entry) -> str:

@@ -1,7 +1,7 @@
 """Notes put in order: which say the same, which belong together, which read as rules.
 
-Nothing here words anything. Notes are the same only where they have the same words in them, with the same numbers and
-the same negations; they belong together where their telling words do, weighed by how rare they are. Topics that exist
+Nothing here words anything. Notes are the same only where they have the same words in them, in the same order; they
+belong together where their telling words do, weighed by how rare they are. Topics that exist
 keep their names, so a vault that is in order stays as it is.
 """
 
@@ -19,10 +19,8 @@ from coffer.core.search import SILENT, folded, parts, same
 ALIKE = 0.2
 """Part of a note's words, weighed, from which it belongs to a topic: notes are short, and on one subject share few."""
 _WORD = re.compile(r"[^\W_]{2,}")
-_NUMBER = re.compile(r"\d+")
-_DENIES = re.compile(
-    r"\b(?:not?|never|without|nicht|kein\w*|nie|ohne|ne|pas|jamais|sin|nunca)\b|n['’]t\b", re.IGNORECASE
-)
+_MARKUP = re.compile(r"^\s*(?:#{1,6}|[-*+>])\s|[*_`]", re.MULTILINE)
+_POINTS = ".,;:!?…\"'“”‘’()[]"
 _RULE = re.compile(
     r"^(?:please\s+)?(?:do not|don['’]t|never|always|must(?: not)?|you (?:must|should)(?: not| never| always)?"
     r"|make sure|avoid|stop|use \S+(?: \S+){0,3} (?:instead of|not|rather than)|prefer|immer|niemals?"
@@ -68,10 +66,12 @@ def repeated(notes: Sequence[Entry]) -> dict[str, str]:
 
 
 def _said(text: str) -> object:
-    """What two texts must have in common to say the same: their words, whatever their order, numbers, negations."""
-    plain = same(re.sub(r"[#*_`>\[\]()]", " ", text))
-    words = frozenset(word for word in _WORD.findall(plain) if word not in SILENT or word.isdigit())
-    return words or plain, tuple(_NUMBER.findall(plain)), len(_DENIES.findall(plain))
+    """What two texts must have in common to say the same: every word, number and sign, in their order.
+
+    “from A to B” is not “from B to A”, “on” not “off”, “C” not “C++”, “1” not “-1”.
+    """
+    plain = same(_MARKUP.sub(" ", text))
+    return tuple(said for word in plain.split() if (said := word.strip(_POINTS))) or plain
 
 
 def reads_as_rule(text: str) -> bool:

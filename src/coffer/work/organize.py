@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from coffer.core.entry import Entry, entries_of, joined, made, without
+from coffer.core.entry import Entry, complete, entries_of, joined, made, without
 from coffer.core.organize import Topic, grouped, is_fresh, reads_as_rule, repeated
 from coffer.core.organize_ask import LONGEST_INPUT, merge_prompt, parse_merged
 from coffer.disk.project import digest_file, user_digest
@@ -84,18 +84,22 @@ class _Desk:
             if text is not None and not is_fresh(path.name)
         }
 
-    def take(self, one: Entry) -> None:
-        """Take a note out of the file that it stands in."""
+    def take(self, one: Entry, *, fresh: bool | None = None) -> None:
+        """Take a note out of the file that it stands in; fresh: only out of a file of that kind."""
         for path, text in self.now.items():
+            if fresh is not None and is_fresh(path.name) != fresh:
+                continue
             if text is not None and (left := without(text, one)) != text:
                 self.now[path] = left if left.strip() else None
                 return
 
     def put(self, path: Path, one: Entry) -> None:
-        """Add a note to a file."""
+        """Add a note to a file, unless a run that was killed has done so."""
         if path not in self.now:
             self.before[path] = self.now[path] = vault.read(path)
-        self.now[path] = joined(self.now[path] or "", one)
+        text = self.now[path] or ""
+        if all((one.id, one.text) != (other.id, other.text) for other in entries_of(text, "knowledge")):
+            self.now[path] = joined(text, complete(one))
 
     def changes(self) -> list[Rewrite]:
         """What is to be written: what is added before what is taken away, so that a kill loses nothing."""
@@ -111,8 +115,12 @@ def plan(folder: Path, now: datetime, asker: Asker | None = None) -> Order:
     """Put a project's notes in order, on paper. folder: its part of the vault. asker: of a configured model."""
     desk, order = _Desk(folder / "knowledge"), Order(folder)
     fresh, rest = desk.notes(fresh=True), desk.notes(fresh=False)
+    moved = {(one.id, one.text) for one in rest}
+    for one in [one for one in fresh if (one.id, one.text) in moved]:  # left behind by a run that was killed
+        desk.take(one, fresh=True)
+        fresh.remove(one)
     order.rules = [one for one in fresh if reads_as_rule(one.text)]
-    order.repeated = repeated([*rest, *fresh])
+    order.repeated = repeated(sorted([*rest, *fresh], key=lambda one: one.time))
     day = now.astimezone(UTC).date().isoformat()
     for one in [*rest, *fresh]:
         if one.id in order.repeated:
@@ -182,7 +190,7 @@ def carry_out(order: Order, home: Home, root: Path | None, user: Path, now: date
         return None
     receipt = begun(KIND, "", "", order.folder, now)
     home.make(home.backups)
-    receipt.data = {"files": [_kept(one, home, receipt.id) for one in order.files]}
+    receipt.data = {"files": [_kept(one, home, receipt.id, at) for at, one in enumerate(order.files)]}
     _save(receipt, home)
     for file in order.files:
         vault.rewrite(home, file.path, file.before, file.after)
@@ -191,12 +199,12 @@ def carry_out(order: Order, home: Home, root: Path | None, user: Path, now: date
     return receipt
 
 
-def _kept(one: Rewrite, home: Home, receipt: str) -> dict[str, str]:
-    """A file put away, before anything is written."""
+def _kept(one: Rewrite, home: Home, receipt: str, at: int) -> dict[str, str]:
+    """A file put away, before anything is written. at: makes its name its own: “a b” and “a-b” are two files."""
     backup = ""
     if one.before is not None:
         folder = home.make(home.backups / receipt)
-        name = re.sub(r"[^\w.-]+", "-", str(one.path.relative_to(one.path.parents[1])))
+        name = f"{at}-" + re.sub(r"[^\w.-]+", "-", str(one.path.relative_to(one.path.parents[1])))
         with refusals(folder):
             (folder / name).write_bytes(one.before.encode("utf-8", "surrogateescape"))
             (folder / name).chmod(0o600)
