@@ -149,6 +149,34 @@ def test_a_fork_tells_only_what_is_its_own(day: Day) -> None:
     assert "Try the same with a queue" in second.text
 
 
+def test_a_copy_tells_nothing_and_says_why(day: Day) -> None:
+    for name in ("one", "two"):
+        made = day.started(day.project(), MORNING, "one")
+        made.lines = [line.replace(b'"entrypoint":"cli"', b'"entrypoint":"sdk-cli"') for line in made.lines]
+        made.lines = [line.replace(b'"promptSource":"typed"', b'"promptSource":"sdk"') for line in made.lines]
+        day.store(made, name)
+    assert sorted(one.outcome for one in day.distil()) == ["distilled", "skipped"]
+    assert len(day.entries()) == 1
+    [why] = [one.why for one in day.distil() if one.outcome == "skipped"]
+    assert why.startswith("what was said in it is told in the entry of the session that it was copied from")
+
+
+_TWO = (
+    "import sys; from pathlib import Path; from tests.journal.day import Day; Day(Path(sys.argv[1])).distil()"
+)
+
+
+def test_two_at_once_tell_each_session_once(day: Day) -> None:
+    names = [f"s{number}" for number in range(8)]
+    for name in names:
+        day.session(name, f"p{int(name[1:]) % 2}")
+    run = [sys.executable, "-c", _TWO, str(day.root)]
+    both = [subprocess.Popen(run, cwd=Path(__file__).parents[2]) for _ in range(2)]
+    assert [one.wait() for one in both] == [0, 0]
+    assert sorted(entry.session for entry in day.entries()) == names
+    assert {one.outcome for one in day.distil()} == {"already_distilled"}
+
+
 def test_a_dead_branch_is_not_told(day: Day) -> None:
     made = day.started(day.project(), MORNING, "one")
     made.user("Now delete the whole folder of fixtures.", "dead", **day.typed(day.project()))

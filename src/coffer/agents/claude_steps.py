@@ -313,13 +313,13 @@ def _other_words(line: Line, message: Message) -> list[Step]:
         arguments = _ARGUMENTS.search(text)
         said = " ".join((arguments[1] if arguments else "").split())
         built_in = _BUILT_IN.fullmatch(name) is not None
-        return [] if built_in else [Said(PERSON, f"/{name} {said}".strip(), title=True)]
+        return [] if built_in else [Said(PERSON, f"/{name} {said}".strip(), None, True, line.uuid or "")]
     if memoryview(line.plan_content).nbytes > len("null") or text.startswith("Implement the following plan:"):
         plan = _first_heading(text.partition(":")[2] if text.startswith("Implement") else text)
-        return [Said(PERSON, plan, title=True)] if plan else []
+        return [Said(PERSON, plan, None, True, line.uuid or "")] if plan else []
     if not is_persons(line) and _is_programs(line):
         words = "\n".join(filter(None, map(own_words, texts)))
-        return [Said(PROGRAM, words[:LONGEST_SAID])] if words else []
+        return [Said(PROGRAM, words[:LONGEST_SAID], id=line.uuid or "")] if words else []
     return []
 
 

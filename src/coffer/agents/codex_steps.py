@@ -211,7 +211,7 @@ class CodexScribe(CodexListener):
         if not words or words.lstrip().startswith(("<", "# AGENTS.md", "Another language model started")):
             return []
         self._turns.append(len(self._steps))
-        return [Said(PROGRAM, words[:LONGEST_SAID])]
+        return [Said(PROGRAM, words[:LONGEST_SAID], id=payload.id or "")]
 
     def _called(self, payload: _Payload) -> list[Step]:
         name, text = payload.name or "local_shell", payload.input or string(payload.arguments)

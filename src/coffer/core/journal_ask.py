@@ -105,7 +105,7 @@ def pieces(story: Story) -> list[str]:
 
 def _line(step: Step) -> str:
     match step:
-        case Said(by, text, _, _):
+        case Said(by, text):
             said = (
                 text
                 if len(text) <= LONGEST_WORDS

@@ -20,7 +20,7 @@ LONGEST_SAID = 6_000
 
 
 class Said(Struct, frozen=True, gc=False):
-    """Words. turn: of a person's, with what it answers; None for others.
+    """Words. turn: of a person's, with what it answers; None for others. id: of another prompt's record.
 
     title: they only name what is wanted: a slash command, a plan that was handed over.
     """
@@ -29,6 +29,12 @@ class Said(Struct, frozen=True, gc=False):
     text: str
     turn: Turn | None = None
     title: bool = False
+    id: str = ""
+
+    @property
+    def name(self) -> str:
+        """The id of a prompt, the same in every copy of it; "" of the agent's words."""
+        return self.turn.id if self.turn is not None else self.id
 
 
 class Touched(Struct, frozen=True, gc=False):

@@ -162,7 +162,7 @@ CREATE TABLE IF NOT EXISTS distilled_sessions (
     time TEXT NOT NULL,          -- ISO 8601, UTC
     PRIMARY KEY (agent, session)
 ) WITHOUT ROWID;
--- The human turns that an entry tells of: copies of them in a fork's file are not told again.
+-- The prompts that an entry tells of: copies of them in a fork's file are not told again.
 CREATE TABLE IF NOT EXISTS distilled_turns (
     turn TEXT PRIMARY KEY,
     session TEXT NOT NULL

@@ -34,6 +34,7 @@ from coffer.store.db import FAILED as FAILED_RECEIPT
 from coffer.store.db import receipt as receipt_of
 from coffer.store.distilled import FAILING, SKIPPED, TOLD, Row
 from coffer.store.home import Home
+from coffer.work.distil_due import unchanged
 from coffer.work.distil_model import Narrator
 from coffer.work.effective import user_home
 from coffer.work.identity import register
@@ -183,7 +184,8 @@ class Distiller:
         if self._home.database.exists():
             with database(self._home, write=False) as connection:
                 known = distilled.told_elsewhere(connection, turns(story), before.session)
-        return "", part(story, since, known)
+        found = part(story, since, known)
+        return (_COPIED if known and not found.steps and not before.entry else ""), found
 
     # --- telling
 
@@ -381,17 +383,8 @@ _ODD = (
     TypeError,
     ValueError,
 )
+_COPIED = "what was said in it is told in the entry of the session that it was copied from, or into"
 _EMPTY = "nothing was asked in it"
-
-
-def unchanged(row: Row, found: Found) -> bool:
-    """Whether a transcript ends where it was read up to."""
-    if row.offset == 0 or found.size != row.offset:
-        return False
-    try:
-        return anchor(found.path, row.offset) == row.anchor
-    except OSError:
-        return False
 
 
 def _why(error: Exception) -> str:

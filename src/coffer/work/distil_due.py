@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from coffer.disk.anchor import anchor
 from coffer.disk.places import Places
 from coffer.disk.sessions import ARCHIVED, MAIN, Found
 from coffer.store.db import database
@@ -78,6 +79,16 @@ def is_told(row: Row, found: Found) -> bool:
         return found.path.stat().st_ino == row.inode
     except OSError:
         return True  # gone: there is nothing to tell
+
+
+def unchanged(row: Row, found: Found) -> bool:
+    """Whether a transcript ends where it was read up to."""
+    if row.offset == 0 or found.size != row.offset:
+        return False
+    try:
+        return anchor(found.path, row.offset) == row.anchor
+    except OSError:
+        return False
 
 
 def _state(  # noqa: PLR0913  (all that decides)

@@ -57,7 +57,7 @@ def _is_whole(line: bytes) -> bool:
 def part(story: Story, since: int, known: frozenset[str] = frozenset()) -> Story:
     """The part of a story from byte `since` on, without what was copied from another session.
 
-    known: ids of human turns that are told elsewhere; a fork begins with copies of its parent's.
+    known: ids of prompts that are told elsewhere; a fork begins with copies of its parent's.
     """
     steps = [one for one in story.steps if one.start >= since]
     if since and any(isinstance(one.step, _WORK) for one in steps) and not any(map(_asks, steps)):
@@ -89,12 +89,12 @@ _WORK = (Said, Touched, Committed, Ran)
 
 
 def turns(story: Story) -> list[str]:
-    """The ids of its human turns."""
+    """The ids of its prompts."""
     return [name for one in story.steps if (name := _turn(one))]
 
 
 def _turn(one: Happened) -> str:
-    return one.step.turn.id if isinstance(one.step, Said) and one.step.turn is not None else ""
+    return one.step.name if isinstance(one.step, Said) else ""
 
 
 def _asks(one: Happened) -> bool:
