@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coffer.core.entry import Lane, made
+from coffer.core.entry import Lane, made, rendered
 from coffer.disk.places import Places
 from coffer.store import vault
 from coffer.store.home import Home
@@ -141,6 +141,11 @@ def link(name: str, kind: bytes = tarfile.SYMTYPE) -> tarfile.TarInfo:
         (GOOD, ("memory/projects/a.b/knowledge/a.md", b"x")),
         (GOOD, ("memory/project.toml", b"x")),
         (GOOD, ("memory/global/knowledge/.a.md", b"x")),
+        (GOOD, ("memory", b"x")),
+        (GOOD, ("", b"x")),
+        (GOOD, (f"memory/global/knowledge/{'a' * 300}.md", b"x")),
+        (GOOD, ("memory/global/knowledge/a\x1b[31m.md", b"x")),
+        (GOOD, ("memory/global/knowledge/a.md", b"x"), ("memory/global/knowledge/a.md", b"y")),
         (GOOD, link("memory/global/knowledge/a.md")),
         (GOOD, link("memory/global/knowledge/a.md", tarfile.LNKTYPE)),
         (GOOD, link("memory/global/knowledge/a.md", tarfile.FIFOTYPE)),
@@ -193,3 +198,54 @@ def test_the_commands(tmp_path: Path) -> None:
     assert len(House(tmp_path / "c").files()) == 5
     assert machine.alone("undo").code == 0
     assert House(tmp_path / "c").files() == {}
+
+
+def test_what_the_person_changed_since_stays_at_an_undo(other: House, tmp_path: Path) -> None:
+    entry = made("knowledge", "First.", source="agent", time=TIME)
+    note = "memory/projects/boat-1/knowledge/mine.md"
+    page = "memory/projects/boat-1/project.toml"
+    archive = packed(
+        tmp_path / "x.tar.gz", GOOD, (note, rendered(entry).encode()), (page, b'label = "Theirs"\n')
+    )
+    receipt = take_in(look_into(archive, other.home), other.home)
+    assert receipt is not None
+    path, own = other.root.parent / note, other.root.parent / page
+    path.write_text(path.read_text().replace("First.", "First, and what I know of it."))
+    own.write_text('label = "Mine"\n')
+    before = other.files()
+    undo_any(receipt, other.home, Places.of(other.environment))
+    assert other.files() == before
+
+
+def test_a_note_without_a_front_matter_stays_a_note_of_its_own(other: House, tmp_path: Path) -> None:
+    other.add("knowledge", "An agent's note.", "mine.md")
+    archive = packed(tmp_path / "x.tar.gz", GOOD, ("memory/projects/boat-1/knowledge/mine.md", b"By hand.\n"))
+    take_in(look_into(archive, other.home), other.home)
+    found = vault.entries(other.root / "projects" / "boat-1" / "knowledge" / "mine.md", "knowledge")
+    assert [(one.source, one.text) for one in found] == [
+        ("agent", "An agent's note."),
+        ("person", "By hand."),
+    ]
+
+
+def test_a_note_that_was_moved_within_its_lane_is_known(house: House, tmp_path: Path) -> None:
+    export(house.home, house.environment, tmp_path / "x.tar.gz")
+    lane = house.root / "projects" / "boat-1" / "knowledge"
+    (lane / "archive").mkdir()
+    (lane / "2026-05-01.md").rename(lane / "archive" / "topic.md")
+    assert look_into(tmp_path / "x.tar.gz", house.home).changing == []
+
+
+def test_a_page_gives_away_no_memory_that_is_here(other: House, tmp_path: Path) -> None:
+    pages = [(f"memory/projects/{name}/project.toml", b'into = "evil-2"\n') for name in ("boat-1", "new-1")]
+    other.add("knowledge", "Mine.")
+    taken = look_into(packed(tmp_path / "x.tar.gz", GOOD, *pages), other.home)
+    assert [(one.path.parent.name, one.into) for one in taken.changing] == [("new-1", "evil-2")]
+
+
+def test_the_command_shows_the_rules_that_would_come_in(house: House, tmp_path: Path) -> None:
+    export(house.home, house.environment, tmp_path / "x.tar.gz")
+    (tmp_path / "w").mkdir()
+    said = Machine(tmp_path / "b", tmp_path / "w").alone("import", str(tmp_path / "x.tar.gz"))
+    assert "read to your agents as rules" in said.out
+    assert "  - Read the table." in said.out

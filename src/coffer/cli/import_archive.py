@@ -52,6 +52,7 @@ def command(archive: Path, write: bool, yes: bool, as_machine: bool) -> None:
                 "known": one.known,
                 "kept": one.kept,
                 "page": bool(one.page),
+                "into": one.into,
             }
             for one in taken.files
         ]
@@ -67,8 +68,12 @@ def _show(taken: Taken, home: Home) -> None:
     root = vault.vault(home)
     for one in taken.changing:
         what = f"{len(one.new)} new" if one.new else "its page"
-        lane = ", read to your agents as rules" if one.lane == "rules" and one.new else ""
-        click.echo(plain.visible(f"{one.path.relative_to(root)}: {what}{lane}"))
+        lane = ", read to your agents as rules:" if one.lane == "rules" and one.new else ""
+        into = f", which gives its memory to the project {one.into}" if one.into else ""
+        click.echo(plain.visible(f"{one.path.relative_to(root)}: {what}{lane}{into}"))
+        if lane:
+            for line in (line for entry in one.new for line in entry.text.splitlines() if line.strip()):
+                click.echo(plain.visible(f"  {line}"))
     known = sum(one.known for one in taken.files)
     kept = sum(len(one.kept) for one in taken.files)
     if known:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -77,13 +78,12 @@ def read(home: Home, name: str) -> Known | None:
             said = tomllib.loads(file.read(_LONGEST).decode())
         except (OSError, ValueError) as error:
             raise ProjectBroken(str(path), str(error)) from error
-    into = _text(said.get("into"))
     return Known(
         name,
         _text(said.get("label")),
         _text(said.get("origin")),
         _texts(said.get("roots")),
-        into if is_id(into) else "",
+        _into(said),
         tuple(one for one in _texts(said.get("was")) if is_id(one)),
     )
 
@@ -124,6 +124,19 @@ def standing(home: Home, name: str) -> str:
             break
         seen.append(page.into)
     return seen[-1]
+
+
+def into_of(page: bytes) -> str:
+    """The id that a page says to stand in for its project, "" for none or where it can't be understood."""
+    try:
+        return _into(tomllib.loads(page.decode()))
+    except ValueError:
+        return ""
+
+
+def _into(said: Mapping[str, object]) -> str:
+    into = _text(said.get("into"))
+    return into if is_id(into) else ""
 
 
 def _text(value: object) -> str:

@@ -6,10 +6,14 @@ what is there: an entry that is known by its id is not taken twice, and nothing 
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import lzma
 import os
+import re
 import tarfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,7 +28,7 @@ from coffer.errors import ReceiptNotFound
 from coffer.store import vault
 from coffer.store.db import DONE, PREPARED, UNDONE, Receipt, begun, database, save
 from coffer.store.home import Home
-from coffer.store.projects import FILE, is_id
+from coffer.store.projects import FILE, into_of, is_id
 from coffer.work.archive_errors import ArchiveExists, ArchiveUnreadable
 from coffer.work.effective import user_home
 
@@ -37,6 +41,9 @@ LARGEST = 1 << 30
 _MOST = 200_000
 """Files."""
 _LARGEST_PAGE = 65_536
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_LONGEST_NAME = 255
+"""Bytes of a part of a path, on the usual disks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,8 @@ class Exported:
 class Incoming:
     """What an archive would add to one file. kept: ids that are there with another text, which stays.
 
-    text: of the archive's file. page: of a project, where none is here.
+    text: of the archive's file. page: of a project, where none is here. into: the project that this page gives its
+    memory to.
     """
 
     path: Path
@@ -63,6 +71,7 @@ class Incoming:
     kept: list[str] = field(default_factory=list)
     page: bytes = b""
     text: str = ""
+    into: str = ""
 
 
 @dataclass(slots=True)
@@ -132,6 +141,7 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
 def look_into(archive: Path, home: Home) -> Taken:
     """What an archive would add. Writes nothing. Raises ArchiveUnreadable."""
     taken: Taken | None = None
+    known, names = _Known(), set[str]()
     try:
         with tarfile.open(archive, "r:*") as packed:
             for name, data in _members(packed, archive):
@@ -139,9 +149,14 @@ def look_into(archive: Path, home: Home) -> Taken:
                     taken = Taken(archive, _manifest(name, data, archive))
                 elif name == DIGEST:
                     taken.digest = data.decode("utf-8", "replace")
+                elif name in names:
+                    raise ArchiveUnreadable(str(archive), f"“{_shown(name)}” stands in it twice")
                 else:
-                    taken.files.append(_incoming(home, PurePosixPath(name), data, archive))
-    except (OSError, tarfile.TarError, EOFError) as error:
+                    names.add(name)
+                    taken.files.append(_incoming(home, PurePosixPath(name), data, archive, known))
+    except tarfile.ReadError as error:
+        raise ArchiveUnreadable(str(archive), "it is no archive, or it is damaged") from error
+    except (OSError, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or str(error) or "it is cut off"
         raise ArchiveUnreadable(str(archive), reason.lower()) from error
     if taken is None:
@@ -157,7 +172,7 @@ def _members(packed: tarfile.TarFile, archive: Path) -> Iterator[tuple[str, byte
             raise ArchiveUnreadable(str(archive), "it unfolds to more than a vault holds")
         file = packed.extractfile(about) if about.isreg() else None
         if file is None:
-            raise ArchiveUnreadable(str(archive), f"“{about.name}” in it is no file")
+            raise ArchiveUnreadable(str(archive), f"“{_shown(about.name)}” in it is no file")
         yield about.name, file.read()
 
 
@@ -171,29 +186,59 @@ def _manifest(name: str, data: bytes, archive: Path) -> str:
     return str(said.get("made", ""))
 
 
-def _incoming(home: Home, name: PurePosixPath, data: bytes, archive: Path) -> Incoming:
+class _Known:
+    """The entries of whole lanes, by id: a note that was put in order since stands in another file of its lane."""
+
+    def __init__(self) -> None:
+        self._lanes: dict[Path, dict[str, str]] = {}
+
+    def of(self, folder: Path, lane: Lane) -> Mapping[str, str]:
+        """Text by id of all that lies in a lane's folder, archives too."""
+        if folder not in self._lanes:
+            files = sorted(folder.rglob("*.md")) if folder.is_dir() else ()
+            self._lanes[folder] = {one.id: one.text for path in files for one in vault.entries(path, lane)}
+        return self._lanes[folder]
+
+
+def _is_name(part: str) -> bool:
+    return part[:1] not in ("", ".") and not _CONTROL.search(part) and len(os.fsencode(part)) <= _LONGEST_NAME
+
+
+def _shown(name: str | PurePosixPath) -> str:
+    return _CONTROL.sub("?", str(name))[:_LONGEST_NAME]
+
+
+def _incoming(home: Home, name: PurePosixPath, data: bytes, archive: Path, known: _Known) -> Incoming:
     """What one file of an archive adds; a name that could lead anywhere but into a lane is refused."""
     parts = name.parts[1:]
     lane = _lane(parts)
     sound = (
-        name.parts[0] == "memory"
-        and all(part not in ("..", ".") and not part.startswith(".") and "\0" not in part for part in parts)
+        name.parts[:1] == ("memory",)
+        and len(parts) > 1
+        and all(map(_is_name, parts))
         and (parts[0] == "global" or (parts[0] == "projects" and len(parts) > 2 and is_id(parts[1])))
     )
     page = sound and parts[0] == "projects" and parts[2:] == (FILE,)
     if not sound or not (page or (lane is not None and name.suffix == ".md")):
-        raise ArchiveUnreadable(str(archive), f"“{name}” in it is nothing that a vault holds")
+        raise ArchiveUnreadable(str(archive), f"“{_shown(name)}” in it is nothing that a vault holds")
     path = vault.vault(home).joinpath(*parts)
     if page:
-        return Incoming(path, "knowledge", page=b"" if path.exists() else data[:_LARGEST_PAGE])
+        into = into_of(data[:_LARGEST_PAGE])
+        here = path.exists() or (
+            into and path.parent.is_dir()
+        )  # nobody else gives away a memory that is here
+        return Incoming(
+            path, "knowledge", page=b"" if here else data[:_LARGEST_PAGE], into="" if here else into
+        )
     assert lane is not None
     found = Incoming(path, lane, text=data.decode("utf-8", "surrogateescape"))
     whole = path.parent.name == "handoff"  # one a branch: the one that is there counts
-    there = {one.id: one for one in vault.entries(path, lane)}
+    taken = whole and path.exists()
+    there = known.of(vault.vault(home).joinpath(*parts[: parts.index(lane) + 1]), lane)
     for one in entries_of(found.text, lane, vault.dated(path)):
-        if one.id not in there and not (whole and there):
+        if one.id not in there and not taken:
             found.new.append(one)
-        elif one.id in there and there[one.id].text == one.text:
+        elif there.get(one.id) == one.text:
             found.known += 1
         else:
             found.kept.append(one.id)
@@ -212,11 +257,11 @@ def take_in(taken: Taken, home: Home) -> Receipt | None:
     texts = [(one, *_grown(one)) for one in taken.changing if one.new]
     receipt.data = {
         "archive": taken.archive.name,
-        "pages": [str(one.path) for one in pages],
+        "pages": [[str(one.path), _digest(one.page)] for one in pages],
         "added": [
-            [str(one.path), one.lane, added]
+            [str(one.path), one.lane, *added]
             for one, before, after in texts
-            for added in _ids(after, one.lane) - _ids(before or "", one.lane)
+            for added in sorted(_said(after, one.lane) - _said(before or "", one.lane))
         ],
     }
     _keep(receipt, home)
@@ -234,7 +279,8 @@ def take_in(taken: Taken, home: Home) -> Receipt | None:
 def _grown(one: Incoming) -> tuple[str | None, str]:
     """A file's text, and the same with what is new; a file that is not there yet comes as it was written."""
     before = vault.read(one.path)
-    if before is None and not redact(one.text).found:
+    every = len(one.new) == len(entries_of(one.text, one.lane))
+    if before is None and every and not redact(one.text).found:
         return None, one.text
     after = before or ""
     for entry in one.new:
@@ -242,8 +288,13 @@ def _grown(one: Incoming) -> tuple[str | None, str]:
     return before, after
 
 
-def _ids(text: str, lane: Lane) -> set[str]:
-    return {one.id for one in entries_of(text, lane)}
+def _said(text: str, lane: Lane) -> set[tuple[str, str]]:
+    """Id and digest of the text of each entry: one that a person edited is no longer what was added."""
+    return {(one.id, _digest(one.text.encode("utf-8", "surrogateescape"))) for one in entries_of(text, lane)}
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def undo_import(receipt: Receipt, home: Home, now: datetime | None = None) -> Receipt:
@@ -253,15 +304,17 @@ def undo_import(receipt: Receipt, home: Home, now: datetime | None = None) -> Re
     """
     if receipt.status not in (DONE, PREPARED):
         raise ReceiptNotFound(f"Receipt {receipt.id} is {receipt.status}: there is nothing to undo.")
-    added: dict[tuple[str, str], list[str]] = {}
-    for path, lane, entry in receipt.data["added"]:
-        added.setdefault((path, lane), []).append(entry)
-    for (path, lane), ids in added.items():
-        _take_out(home, Path(path), next(each for each in LANES if each == lane), set(ids))
-    for page in receipt.data["pages"]:
-        with refusals(Path(page)):
-            Path(page).unlink(missing_ok=True)
-        _prune_folders(home, Path(page).parent)
+    added: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for path, lane, entry, text in receipt.data["added"]:
+        added.setdefault((path, lane), set()).add((entry, text))
+    for (path, lane), said in added.items():
+        _take_out(home, Path(path), next(each for each in LANES if each == lane), said)
+    for path, text in receipt.data["pages"]:
+        page = Path(path)
+        with refusals(page):
+            if page.is_file() and _digest(page.read_bytes()) == text:
+                page.unlink()
+        _prune_folders(home, page.parent)
     done = begun("undo", "", "", Path(receipt.path), now)
     done.data["undoes"] = receipt.id
     receipt.status, done.status = UNDONE, DONE
@@ -271,13 +324,13 @@ def undo_import(receipt: Receipt, home: Home, now: datetime | None = None) -> Re
     return done
 
 
-def _take_out(home: Home, path: Path, lane: Lane, ids: set[str]) -> None:
+def _take_out(home: Home, path: Path, lane: Lane, said: set[tuple[str, str]]) -> None:
     text = vault.read(path)
     if text is None:
         return
     after = text
     for one in entries_of(text, lane):
-        if one.id in ids:
+        if (one.id, _digest(one.text.encode("utf-8", "surrogateescape"))) in said:
             after = without(after, one)
     if after != text:
         vault.rewrite(home, path, text, after if after.strip() else None)
