@@ -13,9 +13,9 @@ Seen in Claude Code 2.1.197 (tests/fixtures/harness).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from coffer.core.evidence import Entry, Evidence, Hook, moment
 from coffer.core.inflight import Line
@@ -35,8 +35,7 @@ from coffer.core.session_book import (
 )
 from coffer.core.transcript import Transcript
 
-OPEN = ("in_progress", "pending")
-"""Statuses of a task that is not done; the client's own words. Any other is taken as it stands."""
+_Item = TypeVar("_Item")
 COMPLETED = "completed"
 
 
@@ -93,8 +92,17 @@ LONGEST = 400
 """Characters of each text that is kept."""
 
 
+MOST_OPEN, MOST_DONE = 400, 100
+"""Items of each list that are kept: the newest."""
+
+
 def redacted(state: SessionState) -> SessionState:
-    """The same without secrets, and with long texts cut: what agents write holds both."""
+    """The same without secrets, with long texts and long lists cut: what agents write holds all of these."""
+    state = SessionState(
+        _newest(state.team, lambda mate: mate.status == FINISHED),
+        _newest(state.tasks, lambda task: task.status == COMPLETED),
+        state.jobs[-MOST_OPEN:],
+    )
     return SessionState(
         tuple(
             replace(
@@ -120,6 +128,12 @@ def redacted(state: SessionState) -> SessionState:
         ),
         tuple(replace(job, id=_kept(job.id), what=_kept(job.what)) for job in state.jobs),
     )
+
+
+def _newest(items: tuple[_Item, ...], is_done: Callable[[_Item], bool]) -> tuple[_Item, ...]:
+    done = [place for place, item in enumerate(items) if is_done(item)]
+    left = [place for place, item in enumerate(items) if not is_done(item)]
+    return tuple(items[place] for place in sorted([*done[-MOST_DONE:], *left[-MOST_OPEN:]]))
 
 
 def _kept(text: str) -> str:
