@@ -151,7 +151,7 @@ class Mover:
         if reason:
             return Move("left alone", reason)
         if owed is not None:
-            return self.reload(owed)
+            return self._owed(owed)
         if not self.wish.prescription:
             return Move("nothing", "nothing is owed")
         if self.wish.by == "guard":
@@ -204,11 +204,25 @@ class Mover:
 
     # --- writing
 
+    def _owed(self, receipt: Receipt) -> Move:
+        """The reload of an earlier move. A rewind since then may hang on what it took out: that is mended first."""
+        if blockers := self.blockers(mending=True):
+            return Move("waits", blockers=blockers, receipt=receipt)
+        try:
+            self._mend()
+        except CofferError as error:
+            return Move("waits", str(error), self.blockers(), receipt)
+        return self.reload(receipt)
+
+    def _mend(self) -> bool:
+        """Repair what can be repaired without loss; whether anything was."""
+        home, places, proof = self.session.home, self.session.places, self.proof(mending=True)
+        with opened(self.session.transcript) as found:
+            return repair(found, home, places, proof=proof).receipt is not None
+
     def _written(self) -> Move:
         session = self.session
-        with opened(session.transcript) as found:
-            mended = repair(found, session.home, session.places, proof=self.proof(mending=True))
-        if mended.receipt is not None and (blockers := self.blockers()):
+        if self._mend() and (blockers := self.blockers()):
             return Move("waits", blockers=blockers)
         try:
             with opened(session.transcript) as found:
