@@ -21,7 +21,7 @@ from coffer.store.guard_moves import Order, keep_order
 from coffer.store.home import Home
 from coffer.work.find import find
 from coffer.work.gate import as_json, judge_session
-from coffer.work.guard import Hands, Move, Wish, act, hands_for, plan_now
+from coffer.work.guard import Hands, Move, Senses, Wish, act, plan_now
 from coffer.work.guard_errors import LeftAlone, MoveFailed, NotSafe, ReloadNotSeen
 from coffer.work.guarded import Guarded, why_not
 from coffer.work.nudge import last_answer, window_now
@@ -64,21 +64,18 @@ def command(session: str, prescription: str | None, dry_run: bool, wait: float, 
     if reason := why_not(found, "person", settings, None):
         raise LeftAlone(found.id, reason)
     chosen = prescription or usual(found, settings)
-    hands = hands_for(found, settings)
+    senses = Senses(found)
     if dry_run:
-        _show(found, chosen, hands, as_machine=as_machine)
+        _show(found, chosen, senses.hands(settings), as_machine=as_machine)
         return
     if is_inside(found):
         keep_order(home, found.id, Order(chosen, time.time()))
         life.start(home, world.environment, version())
-        _ordered(found, chosen, hands, as_machine=as_machine)
+        _ordered(found, chosen, senses.hands(settings), as_machine=as_machine)
         return
     wish = Wish(chosen, by="person")
-    _tell(
-        found,
-        waited(lambda: act(found, wish, settings, hands), wait, quiet=as_machine),
-        as_machine=as_machine,
-    )
+    move = waited(lambda: act(found, wish, settings, senses.hands(settings)), wait, quiet=as_machine)
+    _tell(found, move, as_machine=as_machine)
 
 
 def usual(session: Guarded, settings: Guard) -> str:

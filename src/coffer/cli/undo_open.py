@@ -12,7 +12,7 @@ from coffer.cli.guard_now import is_inside, waited
 from coffer.cli.session import World
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work.guard import hands_for
+from coffer.work.guard import Senses
 from coffer.work.guard_errors import LeftAlone, NotSafe, ReloadNotSeen
 from coffer.work.guarded import Guarded
 from coffer.work.undo_open import undo_open
@@ -30,8 +30,10 @@ def undo_now(receipt: Receipt, world: World, home: Home, *, as_machine: bool) ->
     if is_inside(session):
         raise LeftAlone(session.id, INSIDE)
     settings = session.settings()
-    hands = hands_for(session, settings)
-    move = waited(lambda: undo_open(receipt, session, settings, hands), WAIT_SECONDS, quiet=as_machine)
+    senses = Senses(session)
+    move = waited(
+        lambda: undo_open(receipt, session, settings, senses.hands(settings)), WAIT_SECONDS, quiet=as_machine
+    )
     if as_machine:
         click.echo(json.dumps({"undone": receipt.id, "path": receipt.path, **move.as_json()}, indent=2))
     if move.kind == "waits":

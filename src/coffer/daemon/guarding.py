@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("coffer.daemon")
 SETTLE_SECONDS = 1.2
 """After a hint that a session is idle: its client writes the last answer up to a second after it said so."""
-RETRY_SECONDS = 10.0
+RETRY_SECONDS = 5.0
 """Between looks at a session that is due and not idle, where nothing tells of it."""
 GAP_SECONDS = 2.0
 """At least, between two moves that are tried in a session."""

@@ -13,7 +13,7 @@ from coffer.core.tiers import step
 from coffer.errors import Busy
 from coffer.store.guard_moves import Moves, keep_order, moves_of, one_mover, order_of
 from coffer.store.guard_state import guard_state, keep_state, mode_of
-from coffer.work.guard import ENDED, Hands, Move, Wish, act, hands_for
+from coffer.work.guard import ENDED, Hands, Move, Senses, Wish, act
 from coffer.work.guarded import Guarded
 from coffer.work.measure import measure
 from coffer.work.nudge import NEAR
@@ -82,7 +82,7 @@ def attend(session: Guarded, found: Due, now: float, hands: Hands | None = None)
     Raises SettingsBroken, StoreFailed, WriteFailed.
     """
     settings = session.settings()
-    with_hands = hands or hands_for(session, settings)
+    with_hands = hands or Senses(session).hands(settings)
     if found.wish is None:
         return _looked_after(session, settings, with_hands, now)
     move = act(session, found.wish, settings, with_hands)

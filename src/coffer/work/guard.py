@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from coffer.core.price import Price
 from coffer.core.safepoint import Answer, Blocker
 from coffer.core.settings import Guard
 from coffer.core.tiers import TierName, futile, may_reload
@@ -44,6 +43,7 @@ from coffer.work.prune import Proposal, apply, propose
 from coffer.work.prune_report import price_of
 from coffer.work.read import opened
 from coffer.work.repair import repair
+from coffer.work.reread import reread
 from coffer.work.rest import Proof
 
 WAIT_SECONDS = 10.0
@@ -115,11 +115,32 @@ class Move:
         }
 
 
-def hands_for(session: Guarded, settings: Guard) -> Hands:
-    """The real world's hands for a session."""
-    gate = Gate(session.transcript, session.places, session.home)
-    sought = Sought(session.id, session.home, session.environment, settings)
-    return Hands(lambda: gate.verdict().write, means_for(sought))
+class Senses:
+    """The real world of a session, looked at again and again: its transcript is read anew only where it changed."""
+
+    def __init__(self, session: Guarded) -> None:
+        self._session = session
+        self._gate = Gate(session.transcript, session.places, session.home)
+        self._words, self._seen = "", (0, 0)
+
+    def hands(self, settings: Guard) -> Hands:
+        """The hands of a move that is made now."""
+        session = self._session
+        sought = Sought(session.id, session.home, session.environment, settings)
+        means = means_for(sought)
+        if means is not None and (words := self._last_words()):
+            means = means_for(replace(sought, words=words))  # on the screen: no rewind took them off
+        return Hands(lambda: self._gate.verdict().write, means)
+
+    def _last_words(self) -> str:
+        try:
+            found = self._session.transcript.stat()
+            if (found.st_mtime_ns, found.st_size) != self._seen:
+                self._words = reread(self._session.transcript).words
+                self._seen = (found.st_mtime_ns, found.st_size)
+        except (OSError, CofferError):
+            return ""  # the gate says what is wrong with it
+        return self._words
 
 
 def act(session: Guarded, wish: Wish, settings: Guard, hands: Hands) -> Move:
@@ -132,6 +153,10 @@ def act(session: Guarded, wish: Wish, settings: Guard, hands: Hands) -> Move:
             return Mover(session, wish, settings, hands).move()
     except Busy:
         return Move("waits", "another Coffer is at it")
+
+
+class _Futile(Exception):
+    """What the laws left of a plan is not worth it."""
 
 
 @dataclass(slots=True)
@@ -238,41 +263,49 @@ class Mover:
 
     def _pruned(self, proposal: Proposal) -> Move:
         session, now = self.session, self.hands.now()
-        before, after, cost = proposal.report.tokens, proposal.tokens_after, price_of(proposal)
-        reason = self._futile(proposal, before, after, cost)
-        if reason:
-            keep_moves(
-                session.home, session.id, now, stopped=reason, stopped_at=before, overflow=self.wish.overflow
-            )
-            return Move("futile", reason)
+        if reason := self._futile(proposal):
+            return self._stopped(proposal, reason)
         means = self.hands.means
         reload = {"means": _name(means), "outcome": BY_HAND if means is None else OWED, "swapped_at": now}
         more = {
             "by": self.wish.by,
             "tier": self.wish.tier if self.wish.by == "guard" else "",
-            "forecast": before - after,
             "scale": proposal.report.composition.calibration.scale,
             "idle_at": _idle_since(session),
             "reload": reload,
         }
-        receipt, _ = apply(proposal, session.home, session.places, proof=self.proof(), more=more)
+        gate = self.proof()
+
+        def proven(about: About, ticket: Ticket) -> None:
+            gate(about, ticket)
+            if reason := self._futile(proposal):  # the laws may have left little of the plan
+                raise _Futile(reason)
+
+        try:
+            receipt, _ = apply(proposal, session.home, session.places, proof=proven, more=more)
+        except _Futile as error:
+            return self._stopped(proposal, str(error))
         if receipt is None:
-            keep_moves(
-                session.home, session.id, now, stopped="the laws left nothing of the plan", stopped_at=before
-            )
-            return Move("futile", "the laws left nothing of the plan")
+            return self._stopped(proposal, "the laws left nothing of the plan")
         keep_moves(session.home, session.id, now, stopped="", overflow=self.wish.overflow, open=receipt.id)
         if means is None:
             tell(session.home, receipt, now, "and your client has not read it again")
             return Move("by hand", receipt=receipt)
         return self.reload(receipt)
 
-    def _futile(self, proposal: Proposal, before: int, after: int, cost: Price) -> str:
+    def _futile(self, proposal: Proposal) -> str:
         if proposal.plan.is_empty:
             return "there is nothing to take out"
         if self.wish.by == "person":
             return ""
-        return futile(before, after, cost, "last call" if self.wish.overflow else self.wish.tier)
+        tier: TierName = "last call" if self.wish.overflow else self.wish.tier
+        return futile(proposal.report.tokens, proposal.tokens_after, price_of(proposal), tier)
+
+    def _stopped(self, proposal: Proposal, why: str) -> Move:
+        session, wish = self.session, self.wish
+        told = {"stopped": why, "stopped_at": proposal.report.tokens, "overflow": wish.overflow}
+        keep_moves(session.home, session.id, self.hands.now(), **told)
+        return Move("futile", why)
 
     def _torn(self, error: LateLinesKept) -> Move:
         """Pruned, and lines that a client wrote meanwhile stand in the backup only: it must not be read so."""

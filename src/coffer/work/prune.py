@@ -213,6 +213,8 @@ def _summary(proposal: Proposal, written: Written) -> dict[str, object]:
         "strategies": proposal.plan.strategies(),
         "tokens_before": proposal.report.tokens,
         "tokens_after": proposal.tokens_after,
+        "forecast": proposal.report.tokens - proposal.tokens_after,
+        "left_out": proposal.plan.left_out,
         "base": proposal.report.composition.base,
         "bytes_before": proposal.ticket.size,
         "bytes_after": written.size,
