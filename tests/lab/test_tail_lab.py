@@ -78,3 +78,40 @@ def test_one_copy_at_each_resume(
     states = [state for event, state in record.states("claude", path) if event == "SessionStart:resume"]
     assert states == ["held"] * 3
     assert anthropic_server.breaches == []
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_a_turn_that_was_cut_is_given_them_once_too(
+    claude_home: ClaudeHome,
+    anthropic_server: AnthropicServer,
+    answered: bool,  # noqa: FBT001  (a parameter of the test)
+) -> None:
+    """A client that was killed while its tool ran, or behind its result: both are resumed with the rules in place."""
+    home = Home(claude_home.home / ".coffer")
+    home.make(home.root)
+    write_rules(claude_home.home, home, HARD, SOFT)
+    ours = hooks(home, "claude", claude_home.root / "hook.sh")
+    claude_home.set_settings({"permissions": {"allow": ["Bash"]}, "hooks": ours})
+    record = Record(home, Places(claude_home.config, claude_home.home / ".codex"))
+    with claude_home.interactive() as screen:
+        for word in ("first", "second", "third"):
+            say(claude_home, screen, anthropic_server, word, COUNT)
+        screen.exit()
+    write_rules(claude_home.home, home, HARD, LATER)
+    [path] = claude_home.transcripts()
+    lines = path.read_bytes().splitlines(keepends=True)
+    calls = [at for at, line in enumerate(lines) if b'"type":"tool_use"' in line]
+    results = [at for at, line in enumerate(lines) if b'"type":"tool_result"' in line]
+    end = results[-1] if answered else calls[-1]
+    path.write_bytes(b"".join(lines[: end + 1]))
+    then = time.time() - RESTED
+    os.utime(path, (then, then))
+    assert prune(claude_home, path)["rules_at_the_end"] == "attachment"
+    for word in ("dash", "again"):
+        done = claude_home.run("-p", word, "--resume", path.stem)
+        for request in done.requests:
+            assert "done second" in json.dumps(request.messages)
+            assert [times(request.messages, rule) for rule in (HARD, LATER)] == [1, 1]
+    states = [state for event, state in record.states("claude", path) if event == "SessionStart:resume"]
+    assert set(states) <= {"confirmed", "held"}
+    assert anthropic_server.breaches == []

@@ -84,16 +84,27 @@ def _without_tail(after: Side, tail: Tail | None) -> tuple[list[Item | Context],
         return items, f"what was added is there {len(places)} times"
     place = places[0]
     behind = items[place + 1 :]
-    if any(
-        isinstance(item, Item) and item.role == "assistant" and item.record is not None for item in behind
-    ):
-        return items, "what was added is not behind the last answer"
+    if _ended_behind(after.view, tail):
+        return items, "what was added is not behind the last answer that ends a turn"
     if tail.before < 0 and tail.form == "user":
         answer = behind[0] if len(behind) == 1 else None
         if not (isinstance(answer, Item) and answer.text == NO_RESPONSE):
             return items, "the client's own answer is not behind what was added"
         behind = []
     return [*items[:place], *behind], _unlike_tail(items[place], after.fetch, tail)
+
+
+def _ended_behind(view: View, tail: Tail) -> bool:
+    """Whether a turn ended behind what was added: an answer there calls no tool."""
+    calls: dict[str, bool] = {}
+    behind = False
+    for record in view.branch.records:
+        behind = behind or record.uuid == tail.uuid
+        if behind and record.type == "assistant":
+            name = record.message or record.uuid
+            called = any(block.kind == "tool_use" for block in record.blocks)
+            calls[name] = calls.get(name, False) or called
+    return not all(calls.values())
 
 
 def _unlike_tail(added: Item | Context, fetch: Fetch, tail: Tail) -> str:

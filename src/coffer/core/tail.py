@@ -8,7 +8,6 @@ answer of its own behind it. Older copies go, or fall silent where a client may 
 
 from __future__ import annotations
 
-import itertools
 import json
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -75,30 +74,54 @@ def with_tail(plan: Plan, view: View, wish: Wish, copies: Sequence[Copy], nameab
     return found
 
 
-def _place(view: View, dropped: Collection[int]) -> tuple[Record, Record | None] | None:
-    """The record that the rules are put behind, and the one that then hangs on them; None where nothing was answered.
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Where the rules stand in a branch: behind the record at `after`, and before the next answer, at `answer`."""
 
-    Right behind the last answer: what a person said since, `/exit` and its farewell above all, stays the end. At the
-    end of words that wait for an answer the client takes an attachment for a turn that was cut.
+    after: int
+    answer: int
+
+
+def _spot(records: Sequence[Record]) -> _Spot | None:
+    """Right behind the last answer that ends a turn; None where no turn was ended.
+
+    What a person said since, `/exit` and its farewell above all, stays the end. A turn that was cut in its work, by a
+    kill behind a call, keeps its end too: there the client takes an attachment for an answer that is missing. The rules
+    then stand where it writes them itself, between the turn before and the prompt of this one.
     """
+    answer = len(records)
+    spoken = ""
+    for at in range(len(records) - 1, -1, -1):
+        record = records[at]
+        if record.type == "user":
+            spoken = "result" if record.returned else "prompt"
+        elif record.type == "assistant":
+            ends = not any(block.kind == "tool_use" for block in record.blocks)
+            if ends and spoken in ("", "prompt"):
+                return _Spot(at, answer)
+            answer, spoken = at, "answer"
+    return None
+
+
+def _place(view: View, dropped: Collection[int]) -> tuple[Record, Record | None] | None:
+    """The record that the rules are put behind, and the one that then hangs on them; None where there is no place."""
     records = [record for record in view.branch.records if record.start not in dropped]
-    answers = [at for at, record in enumerate(records) if record.type == "assistant"]
-    if not answers or any(block.kind == "tool_use" for block in records[answers[-1]].blocks):
+    spot = _spot(records)
+    if spot is None:
         return None
-    since = [at for at in range(answers[-1] + 1, len(records)) if records[at].type == "user"]
-    if any(records[at].returned for at in since):
-        return None
+    since = [at for at in range(spot.after + 1, len(records)) if records[at].type == "user"]
     return (records[since[0] - 1], records[since[0]]) if since else (records[-1], None)
 
 
 def _stands_at_the_end(view: View, copies: Sequence[Copy], wish: Wish) -> bool:
-    """Whether the newest copy says this, in this form, behind the last answer."""
+    """Whether the newest copy says this, in this form, where it would be put."""
     if not copies or copies[-1].text != wish.text:
         return False
-    record = copies[-1].record
+    record, records = copies[-1].record, view.branch.records
     same = isinstance(record.detail, Attached) if wish.form == "attachment" else record.type == "user"
-    since = itertools.takewhile(lambda one: one.type != "assistant", reversed(view.branch.records))
-    return same and any(one is record for one in since)
+    spot = _spot(records)
+    after, answer = (spot.after, spot.answer) if spot is not None else (-1, len(records))
+    return same and any(one is record for one in records[after + 1 : answer])
 
 
 def _gone(copy: Copy, nameable: Collection[str], tokens: float) -> Drop | Silence | Stub:
