@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from pathlib import Path
 
 import pytest
 
 from coffer.core.entry import entries_of, made
-from coffer.core.forget import cut
+from coffer.core.forget import cut, forms, struck
 from coffer.store import vault
 from coffer.store.db import DONE, begun, database, receipt, receipts, save
 from coffer.store.home import Home
@@ -186,6 +187,85 @@ def test_what_can_not_be_meant(keeper: Keeper) -> None:
         look(keeper.home, keeper.environment, phrase=" a ")
     with pytest.raises(NothingToForget):
         look(keeper.home, keeper.environment, entry="00000000")
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "left"),
+    [
+        ('{"a": "x never y"}', "never", '{"a": "x [forgotten] y"}'),
+        ('{"never": "x"}', "never", '{"never": "x"}'),
+        ('{"a": "said\\never green"}', "never green", '{"a": "said\\never green"}'),
+        ('{"backup": "/h/never/my b/x"}', "never", '{"backup": "/h/never/my b/x"}'),
+        (
+            '{"a": ["/h/never/x", "beef00beef", "distil"]}',
+            "beef",
+            '{"a": ["/h/never/x", "beef00beef", "distil"]}',
+        ),
+        ('{"verb": "distil", "text": "distil"}', "distil", '{"verb": "distil", "text": "[forgotten]"}'),
+        ('{"key": "00beef00beef"}', "00beef00beef", '{"key": "[forgotten]"}'),
+        ('{"a": "{\\"b\\": \\"\\\\u201cx\\\\u201d\\"}"}', "“x”", '{"a": "{\\"b\\": \\"[forgotten]\\"}"}'),
+        ("torn {never", "never", "torn {[forgotten]"),
+    ],
+)
+def test_of_json_only_what_is_said_goes(text: str, phrase: str, left: str) -> None:
+    assert struck(text, forms(phrase), names=True) == left
+
+
+def test_what_programs_read_is_whole_afterwards(keeper: Keeper) -> None:
+    home = keeper.home
+    config, running = home.root / "config.toml", home.root / "daemon.json"
+    config.write_text("[agents.claude]\ndisable_native_memory = true\n")
+    running.write_text('{"socket": "daemon.sock"}')
+    keeper.receipt.data |= {"verb": "distil", "said": "done\never backup"}
+    with database(home) as connection:
+        save(connection, keeper.receipt)
+    kept = (config.read_bytes(), running.read_bytes())
+    for phrase in ("true", "socket", "never backup", "backup", "distil"):
+        forget(home, look(home, keeper.environment, phrase=phrase))
+    assert (config.read_bytes(), running.read_bytes()) == kept
+    with database(home, write=False) as connection:
+        there = receipt(connection, keeper.receipt.id)
+    assert there is not None
+    assert (there.data["verb"], there.data["backup"]) == ("distil", keeper.receipt.data["backup"])
+
+
+def test_a_short_note_is_not_looked_for_elsewhere(keeper: Keeper) -> None:
+    note = keeper.add(vault.vault(keeper.home) / "global" / "knowledge", "a.md", "main")
+    (keeper.home.root / "guard" / "s.state.json").write_text('{"branch": "main"}')
+    forget(keeper.home, look(keeper.home, keeper.environment, entry=note))
+    assert "main" not in keeper.texts().values()
+    assert "main" in (keeper.home.root / "guard" / "s.state.json").read_text()
+
+
+def test_other_spellings_and_odd_places_are_found(keeper: Keeper) -> None:
+    home, lane = keeper.home, vault.vault(keeper.home) / "global" / "knowledge"
+    apart = unicodedata.normalize("NFD", PHRASE)
+    branch = made("knowledge", "A note.", source="agent", time=TIME, branch="secret-merger")
+    vault.append(home, lane, "b.md", branch)
+    keeper.add(lane, "a.md", f"About {apart} too.")
+    bundle = home.make(home.root / "bundles") / "k1" / "claude.json"
+    bundle.parent.mkdir()
+    for path in (lane / ".a.md.x8sk2", bundle, home.root / ".index.db.12", home.root / "index.db-wal"):
+        path.write_text(f"left of {PHRASE}")
+    for phrase in (PHRASE, "secret-merger"):
+        assert forget(home, look(home, keeper.environment, phrase=phrase)) == []
+        assert keeper.holding(phrase) == []
+    assert keeper.holding(apart) == []
+    assert keeper.texts()[branch.id] == "A note."
+
+
+def test_a_copy_of_the_persons_own_is_not_taken_for_ours(keeper: Keeper) -> None:
+    bak = Path(keeper.environment["HOME"]) / "settings.json.bak"
+    bak.write_text(PHRASE)
+    for digest, stays in (
+        (hashlib.sha256(b"other").hexdigest(), True),
+        (hashlib.sha256(PHRASE.encode()).hexdigest(), False),
+    ):
+        keeper.receipt.data = {"bak": str(bak), "digest_before": digest}
+        with database(keeper.home) as connection:
+            save(connection, keeper.receipt)
+        forget(keeper.home, look(keeper.home, keeper.environment, phrase=PHRASE))
+        assert bak.exists() is stays
 
 
 def test_the_command_looks_first(tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ _LABELS = {
     "pruned": "pruned content",
     "database": "database",
     "file": "records",
-    "digest": "digests",
+    "bundle": "bundles",
+    "digest": "only named",
 }
 
 

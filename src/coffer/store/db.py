@@ -90,6 +90,7 @@ def _opened(home: Home) -> Iterator[sqlite3.Connection]:
             os.chmod(home.database, 0o600)  # noqa: PTH101  (the mode of a file that sqlite has just made)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")  # what a row said must not stay in a free page
         if new or not _has_tables(connection):
             connection.executescript(files("coffer.store").joinpath("schema.sql").read_text("utf-8"))
         connection.execute("BEGIN IMMEDIATE")

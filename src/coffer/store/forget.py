@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import zstandard
 
-from coffer.core.forget import FORGOTTEN
+from coffer.core.forget import struck
 from coffer.store.home import Home
 
 TEXTS: dict[str, tuple[str, ...]] = {
@@ -22,26 +22,29 @@ TEXTS: dict[str, tuple[str, ...]] = {
 
 def rows_with(connection: sqlite3.Connection, words: Sequence[str]) -> dict[str, int]:
     """How many rows of each table hold one of these words."""
-    found = {}
-    for table, columns in TEXTS.items():
-        where = " OR ".join(f"instr({column}, ?)" for column in columns for _ in words)
-        said = [word for _ in columns for word in words]
-        (count,) = connection.execute(f"SELECT count(*) FROM {table} WHERE {where}", said).fetchone()  # noqa: S608  (constants)
-        if count:
-            found[table] = count
+    found: dict[str, int] = {}
+    for table, column, before, _ in _struck(connection, words):
+        sql = f"SELECT count(*) FROM {table} WHERE {column} = ?"  # noqa: S608  (constants)
+        found[table] = found.get(table, 0) + int(connection.execute(sql, (before,)).fetchone()[0])
     return found
+
+
+def _struck(connection: sqlite3.Connection, words: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Table, column, and a value before and after, of all that hold one of these words."""
+    for table, columns in TEXTS.items():
+        for column in columns:
+            where = " OR ".join(f"instr({column}, ?)" for _ in words)
+            sql = f"SELECT DISTINCT {column} FROM {table} WHERE {where}"  # noqa: S608  (constants)
+            for (before,) in connection.execute(sql, list(words)).fetchall():
+                if (after := struck(before, words, names=True)) != before:
+                    yield table, column, before, after
 
 
 def strike(connection: sqlite3.Connection, words: Sequence[str]) -> None:
     """Write FORGOTTEN in the place of these words; the pages that held them are overwritten."""
     connection.execute("PRAGMA secure_delete = ON")
-    for table, columns in TEXTS.items():
-        for column in columns:
-            for word in words:
-                connection.execute(
-                    f"UPDATE {table} SET {column} = replace({column}, ?, ?) WHERE instr({column}, ?)",  # noqa: S608  (constants)
-                    (word, FORGOTTEN, word),
-                )
+    for table, column, before, after in list(_struck(connection, words)):
+        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (after, before))  # noqa: S608  (constants)
 
 
 def pieces_with(connection: sqlite3.Connection, home: Home, words: Iterable[bytes]) -> list[str]:

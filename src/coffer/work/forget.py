@@ -6,14 +6,15 @@ transcripts are theirs and stay; digests are the person's files, and only named.
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from coffer.core.entry import LANES, Entry, Lane, entries_of, rendered, without
-from coffer.core.forget import FORGOTTEN, SHORTEST, cut, forms
+from coffer.core.forget import FORGOTTEN, SHORTEST, cut, forms, spellings, struck
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
 from coffer.errors import FileMoved, WriteFailed
@@ -21,14 +22,32 @@ from coffer.store import vault
 from coffer.store.db import database, receipts, save
 from coffer.store.forget import destroy, pieces_with, rows_with, strike
 from coffer.store.home import Home
+from coffer.store.projects import FILE
 from coffer.work.effective import user_home
 from coffer.work.forget_errors import NothingToForget, PhraseTooShort
 from coffer.work.gc import COLLECTED
 
-Kind = Literal["entry", "backup", "pruned", "database", "file", "digest"]
-_OTHERS = ("memory", "pruned", "backups", "locks", "bin", "bundles", "run", "coffer.db", "index.db")
+Kind = Literal["entry", "backup", "bundle", "pruned", "database", "file", "digest"]
+_OTHERS = (
+    "memory",
+    "pruned",
+    "backups",
+    "locks",
+    "bin",
+    "bundles",
+    "run",
+    "config.toml",
+    "daemon.json",
+    "first-start.json",
+    "mcp-hello.json",
+    ".git",
+)
 """Names in Coffer's folder that have a way of their own here, or hold nothing that was said."""
+_INDEX = ("index.db", ".index.db", "coffer.db")
+"""How names of databases begin: a killed run leaves some with more behind."""
 _LARGEST = 64 << 20
+_LEAST_TEXT = 16
+"""Characters of an entry's text from which it is looked for elsewhere too: “main” stands in everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +84,7 @@ def look(home: Home, environment: Mapping[str, str], *, phrase: str = "", entry:
         texts = list(dict.fromkeys(one.text for _, _, one in _entries(home) if one.id == entry))
         if not texts:
             raise NothingToForget(entry)
-        words = tuple(form for text in texts if len(text) >= SHORTEST for form in forms(text))
+        words = tuple(form for text in texts if len(text) >= _LEAST_TEXT for form in forms(text))
     elif len(phrase.strip()) < SHORTEST:
         raise PhraseTooShort(SHORTEST)
     else:
@@ -73,9 +92,11 @@ def look(home: Home, environment: Mapping[str, str], *, phrase: str = "", entry:
     found = Found(phrase, entry, words)
     found.places += _in_vault(home, found)
     found.places += _in_backups(home, words)
+    found.places += _in_bundles(home, words)
     found.places += _in_store(home, words)
     found.places += _in_files(home, words)
     found.places += _in_digests(home, environment, words)
+    found.places += _in_settings(home, words)
     return found
 
 
@@ -88,8 +109,8 @@ def forget(home: Home, found: Found) -> list[Place]:
         except (OSError, WriteFailed, FileMoved) as error:
             why = getattr(error, "strerror", None) or str(error)
             left.append(Place(place.kind, place.path, f"{place.what}: {why}", place.count))
-    for name in ("index.db", "index.db-wal", "index.db-shm", "index.db-journal"):
-        (home.root / name).unlink(missing_ok=True)  # made from the files: it is made anew without it
+    for path in (*home.root.glob("index.db*"), *home.root.glob(".index.db*")):
+        path.unlink(missing_ok=True)  # made from the files: it is made anew without it
     return left
 
 
@@ -115,9 +136,25 @@ def _vault_files(home: Home) -> Iterator[tuple[Path, str]]:
 
 def _in_vault(home: Home, found: Found) -> Iterator[Place]:
     for path, _, one in _entries(home):
-        count = int(one.id == found.id) if found.id else one.text.count(found.phrase)
+        count = int(one.id == found.id) if found.id else _said(one, found)
         if count:
             yield Place("entry", path, f"entry {one.id}", count)
+
+
+def _said(one: Entry, found: Found) -> int:
+    """How often an entry says it, in its text or its front matter."""
+    in_text = sum(one.text.count(each) for each in spellings(found.phrase))
+    return in_text + sum(_struck(value, found) != value for value in _front(one))
+
+
+def _front(one: Entry) -> list[str]:
+    return [one.branch, *(value for key, value in one.more if key != "folder")]
+
+
+def _struck(value: str, found: Found) -> str:
+    for word in found.words:
+        value = value.replace(word, FORGOTTEN)
+    return value
 
 
 def _in_backups(home: Home, words: tuple[str, ...]) -> Iterator[Place]:
@@ -135,8 +172,24 @@ def _baks(home: Home) -> list[Path]:
     if not home.database.exists():
         return []
     with database(home, write=False) as connection:
-        names = {str(one.data.get("bak") or "") for one in receipts(connection)}
-    return [Path(name) for name in sorted(names - {""}) if Path(name).is_file()]
+        known = receipts(connection)
+    names = {str(one.data.get("bak") or "") for one in known}
+    ours = {str(one.data.get("digest_before") or "") for one in known}
+    return [path for path in map(Path, sorted(names - {""})) if path.is_file() and _digest(path) in ours]
+
+
+def _digest(path: Path) -> str:
+    """What a person copied to that name since is theirs."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return "unreadable"
+
+
+def _in_bundles(home: Home, words: tuple[str, ...]) -> Iterator[Place]:
+    for path in sorted((home.root / "bundles").glob("*/*")):
+        if path.is_file() and (count := _count(path, words)):
+            yield Place("bundle", path, "what hooks answer without the daemon, which makes it anew", count)
 
 
 def _in_store(home: Home, words: tuple[str, ...]) -> Iterator[Place]:
@@ -153,12 +206,47 @@ def _in_store(home: Home, words: tuple[str, ...]) -> Iterator[Place]:
 
 
 def _in_files(home: Home, words: tuple[str, ...]) -> Iterator[Place]:
+    for path in _records(home):
+        if (count := _count(path, words)) and _without(path, words) is not None:
+            yield Place("file", path, "Coffer's own record", count)
+
+
+def _records(home: Home) -> Iterator[Path]:
+    """What Coffer writes besides, and what a write that was killed left beside the vault's files."""
     for top in sorted(home.root.iterdir()) if home.root.is_dir() else ():
-        if top.name.startswith(_OTHERS):
+        if top.name in _OTHERS or top.name.startswith(_INDEX):
             continue
         for path in sorted(top.rglob("*")) if top.is_dir() and not top.is_symlink() else (top,):
-            if path.is_file() and not path.is_symlink() and (count := _count(path, words)):
-                yield Place("file", path, "Coffer's own record", count)
+            if path.is_file() and not path.is_symlink():
+                yield path
+    root = vault.vault(home)
+    for path in sorted(root.rglob(".*")) if root.is_dir() else ():
+        if path.is_file() and not path.is_symlink() and ".git" not in path.relative_to(root).parts:
+            yield path
+
+
+def _without(path: Path, words: tuple[str, ...]) -> bytes | None:
+    """A file's bytes without the words; None where they are nothing that was said. Raises OSError."""
+    text = path.read_bytes().decode("utf-8", "surrogateescape")
+    after = (
+        "\n".join(struck(line, words) for line in text.split("\n"))
+        if path.suffix == ".jsonl"
+        else struck(text, words)
+    )
+    return None if after == text else after.encode("utf-8", "surrogateescape")
+
+
+def _in_settings(home: Home, words: tuple[str, ...]) -> Iterator[Place]:
+    """The person's own files, which are only named."""
+    pages = (vault.vault(home) / "projects").glob(f"*/{FILE}")
+    for path in (home.root / "config.toml", *sorted(pages)):
+        if path.is_file() and (count := _count(path, words)):
+            yield Place(
+                "digest", path, "yours: `coffer project` changes a label, your editor the rest", count
+            )
+    for path in (home.root / ".git", vault.vault(home) / ".git"):
+        if path.exists():
+            yield Place("digest", path, "a git repository of yours: what it has committed is not looked at")
 
 
 def _in_digests(home: Home, environment: Mapping[str, str], words: tuple[str, ...]) -> Iterator[Place]:
@@ -193,15 +281,21 @@ def _entry(home: Home, found: Found, place: Place) -> None:
     for one in entries_of(text, _lane(place.path)):
         if found.id:
             after = without(after, one) if one.id == found.id else after
-        elif found.phrase in one.text:
-            left = cut(one.text, found.phrase)
-            after = (
-                without(after, one)
-                if left is None
-                else after.replace(rendered(one), rendered(one).replace(one.text, left), 1)
-            )
+        elif _said(one, found):
+            left = _cut(one, found)
+            after = without(after, one) if left is None else after.replace(rendered(one), rendered(left), 1)
     if after != text:
         vault.rewrite(home, place.path, text, after if after.strip() else None)
+
+
+def _cut(one: Entry, found: Found) -> Entry | None:
+    text: str | None = one.text
+    for each in spellings(found.phrase):
+        text = None if text is None else cut(text, each)
+    if text is None:
+        return None
+    more = tuple((key, value if key == "folder" else _struck(value, found)) for key, value in one.more)
+    return replace(one, text=text, branch=_struck(one.branch, found), more=more)
 
 
 def _backup(home: Home, _found: Found, place: Place) -> None:
@@ -232,10 +326,20 @@ def _pruned(home: Home, found: Found, _place: Place) -> None:
 
 
 def _file(_home: Home, found: Found, place: Place) -> None:
-    data = place.path.read_bytes()
-    for word in found.words:
-        data = data.replace(word.encode("utf-8", "surrogatepass"), FORGOTTEN.encode())
-    put(place.path, data, place.path.stat().st_mode & 0o777)
+    data = _without(place.path, found.words)
+    if data is not None:
+        put(place.path, data, place.path.stat().st_mode & 0o777)
 
 
-_ACTS = {"entry": _entry, "backup": _backup, "database": _rows, "pruned": _pruned, "file": _file}
+def _bundle(_home: Home, _found: Found, place: Place) -> None:
+    place.path.unlink(missing_ok=True)
+
+
+_ACTS = {
+    "entry": _entry,
+    "backup": _backup,
+    "bundle": _bundle,
+    "database": _rows,
+    "pruned": _pruned,
+    "file": _file,
+}
