@@ -20,7 +20,7 @@ from coffer.core.search import terms_of
 from coffer.store import index, vault
 from coffer.store.home import Home
 from coffer.store.index_search import Filters, Hit, search
-from coffer.work.index_use import ask, rebuild
+from coffer.work.index_use import MOST_HERE, ask, rebuild
 
 TIME = "2026-05-03T10:00:00Z"
 
@@ -30,7 +30,7 @@ def house(tmp_path: Path) -> Home:
     return Home(tmp_path / "house")
 
 
-def write(  # noqa: PLR0913  (the fields of an entry)
+def write(
     house: Home,
     text: str,
     folder: str = "projects/api-1",
@@ -332,3 +332,39 @@ def test_one_that_is_killed_while_it_indexes_costs_nothing(
     with closing(index.current(house)[0]) as connection:
         assert connection.execute("SELECT count(*) FROM entries").fetchone()[0] == 3600
     assert not list(house.root.glob(".index.db.*"))
+
+
+def test_a_process_that_lives_sees_every_change(house: Home) -> None:
+    knowledge = vault.vault(house) / "global" / "knowledge"
+
+    def seen(question: str) -> int:
+        return len(ask(house, partial(search, terms=terms_of(question), filters=Filters()), lives=True))
+
+    assert seen("zebra") == 0
+    write(house, "zebra one", folder="global")
+    assert seen("zebra") == seen("zebra") == 1
+    (path,) = knowledge.iterdir()
+    for _ in range(20):
+        path.write_text("a lion\n")
+        assert seen("zebra") == 0
+        path.write_text("a zebra\n")
+        assert seen("zebra") == 1
+    write(house, "zebra two", folder="projects/new-1", lane="journal")
+    assert seen("zebra") == 2
+    path.rename(path.with_suffix(".txt"))
+    assert seen("zebra") == 1
+    index.path(house).unlink()
+    assert seen("zebra") == 1
+    vault.vault(house).rename(house.root / "away")
+    assert seen("zebra") == 0
+    (house.root / "away").rename(vault.vault(house))
+    assert seen("zebra") == 1
+
+
+def test_many_new_files_are_read_by_another_process(house: Home) -> None:
+    lane = vault.vault(house) / "global" / "journal"
+    lane.mkdir(parents=True)
+    for at in range(MOST_HERE + 1):
+        (lane / f"{at}.md").write_text(f"zebra {at}\n")
+    found = ask(house, partial(search, terms=terms_of("zebra"), filters=Filters()), lives=True)
+    assert len(found) == 50

@@ -52,7 +52,7 @@ def told(entries: Sequence[Told], terms: Sequence[Term], now: datetime, most: in
     each = max(_LEAST, min(_MOST, left // max(1, len(entries))))
     lines = [RECORD]
     for line, entry in zip(heads, entries, strict=True):
-        lines += ["", line, *_quoted(_fitting(entry, terms, each))]
+        lines += ["", line, *_quoted(shown(entry, terms, each))]
     if any(len(" ".join(entry.text.split()).encode()) > each for entry in entries):
         lines += ["", "Whole entry: recall with its id as the query."]
     return "\n".join(lines)
@@ -97,17 +97,17 @@ def _age(time: str, now: datetime) -> str:
     return f"{day} ({ago((now - then).total_seconds())})"
 
 
-def _fitting(entry: Told, terms: Sequence[Term], most: int) -> str:
+def shown(entry: Told, terms: Sequence[Term], most: int) -> str:
     """Its title and a part of its text, in so many bytes."""
     first, _, rest = entry.text.partition("\n")
     named = first.startswith("#") and bool(rest.strip())
     opening = f"{_clipped(entry.title, 70)}: " if named else ""
     body, size = rest if named else entry.text, most - len(opening.encode())
     while True:
-        shown = opening + excerpt(body, terms, max(size, _LEAST // 3))
-        over = len(shown.encode()) - most
+        part = opening + excerpt(body, terms, max(size, _LEAST // 3))
+        over = len(part.encode()) - most
         if over <= 0 or size <= _LEAST // 3:
-            return shown
+            return part
         size -= max(8, over // 2)
 
 
@@ -126,6 +126,6 @@ def by_name(folders: Iterable[str], own: Sequence[str], names: Mapping[str, str]
         if folder in own
         else "every project"
         if folder == "global"
-        else f"project {names.get(folder, folder)}"
+        else f"project {names.get(folder) or folder.rpartition('-')[0] or folder}"
         for folder in folders
     }

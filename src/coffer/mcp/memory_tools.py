@@ -17,7 +17,7 @@ from coffer.store.project_errors import ProjectNotFound
 from coffer.work.handoff import By
 from coffer.work.memory_errors import IndexMaking, KeptAlready, NoSuchNote, NoteRefused
 from coffer.work.memory_here import Here, here
-from coffer.work.recall import day_of, newest_of, recall
+from coffer.work.recall import day_of, newest_of, recall, told_of
 from coffer.work.remember import LONGEST, LONGEST_TITLE, remember
 
 _LONGEST_QUERY = 500
@@ -155,21 +155,7 @@ def _here(caller: Caller, house: House) -> Here:
 
 def _told(hits: Sequence[Hit], place: Here) -> list[Told]:
     where = by_name({hit.folder for hit in hits}, place.project, {})
-    return [
-        Told(
-            hit.id,
-            hit.lane,
-            hit.source,
-            hit.agent,
-            hit.session,
-            hit.time,
-            hit.branch,
-            hit.title,
-            hit.text,
-            where[hit.folder],
-        )
-        for hit in hits
-    ]
+    return [told_of(hit, where[hit.folder]) for hit in hits]
 
 
 _ADVICE: tuple[Advice, ...] = (

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 
+from coffer.core.recalled import Told
 from coffer.core.search import Term, same, terms_of
 from coffer.store.home import Home
 from coffer.store.index import Progress
@@ -78,6 +79,12 @@ def newest_of(  # noqa: PLR0913  (as recall)
         return newest(connection, filters, limit, skip), counted(connection, filters)
 
     return ask(home, both, lives=lives, progress=progress)
+
+
+def told_of(hit: Hit, where: str) -> Told:
+    """An entry as it is told. where: as in Told."""
+    said = (hit.id, hit.lane, hit.source, hit.agent, hit.session, hit.time, hit.branch, hit.title, hit.text)
+    return Told(*said, where)
 
 
 def day_of(said: str, now: datetime) -> str:

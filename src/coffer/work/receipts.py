@@ -49,7 +49,7 @@ def to_undo(home: Home, name: str) -> Receipt:
     Raises ReceiptNotFound, ReceiptForeign.
     """
     every = all_receipts(home)
-    own = [item for item in every if item.kind not in BY_ID]
+    own = [item for item in every if item.kind not in BY_ID and not (item.kind == "remember" and item.agent)]
     found = [item for item in every if item.id.startswith(name)] if name else own
     open_ones = [item for item in found if item.kind in UNDOABLE and item.status in (DONE, PREPARED)]
     if not open_ones:

@@ -111,7 +111,9 @@ def _wording(text: str, title: str) -> str:
     if len(head) > LONGEST_TITLE:
         raise NoteRefused(f"its title has {len(head)} characters, and may have {LONGEST_TITLE}")
     if not re.search(r"\w", _PLACEHOLDER.sub("", redact(said).text)):
-        raise NoteRefused("it is empty" if not said.strip() else "nothing is left of it without its secrets")
+        raise NoteRefused(
+            "nothing is left of it without its secrets" if redact(said).found else "it is empty"
+        )
     if head and not said.lstrip().startswith("#"):
         return f"# {head}\n\n{said}"
     return said
