@@ -46,7 +46,7 @@ def command(session: str, apply: bool, wait: float, restart: str | None, as_mach
     world = World.now()
     home = Home.of(world.environment)
     found = runs.find_run(home, session, world.environment, world.folder)
-    file = _file(str(found["session"]), world)
+    file = _file(str(found["session"]), world, home)
     if not apply:
         _tell(_with(found, file.why), as_machine)
         return
@@ -67,14 +67,12 @@ def command(session: str, apply: bool, wait: float, restart: str | None, as_mach
             click.echo(f"Claude Code says: {plain.visible_line(str(line))}")
 
 
-def _file(session: str, world: World) -> Reread:
+def _file(session: str, world: World, home: Home) -> Reread:
     """What the session's file says; nothing where there is none yet: the client then has nothing to read either."""
     try:
-        return (
-            reread(find(session, world.places, world.environment, world.folder))
-            if session
-            else Reread("", "")
-        )
+        if not session:
+            return Reread("", "")
+        return reread(find(session, world.places, world.environment, world.folder), home)
     except (SessionNotFound, TranscriptEmpty):
         return Reread("", "")
 

@@ -30,7 +30,7 @@ class Fix:
 def fixes(transcript: Transcript, read: Callable[[int, int], bytes], removed: Mapping[str, str]) -> list[Fix]:
     """The repairs of a transcript, in file order; removed: what prunes took out → its surviving ancestor."""
     found = [fix for oddity in transcript.oddities if (fix := _of_oddity(oddity, read)) is not None]
-    found += _reparented(transcript, read, removed)
+    found += reparented(transcript, read, removed)
     pointing = (
         [] if found else _pointing(transcript)
     )  # others may change the branch: then it takes a second time
@@ -61,7 +61,7 @@ def _of_oddity(oddity: Oddity, read: Callable[[int, int], bytes]) -> Fix | None:
             return None
 
 
-def _reparented(
+def reparented(
     transcript: Transcript, read: Callable[[int, int], bytes], removed: Mapping[str, str]
 ) -> list[Fix]:
     """Records whose parent a prune removed (a rewind after a prune): hung on the surviving ancestor."""

@@ -43,7 +43,7 @@ def repair(
     if ticket.path.suffix == ".zst" or ticket.size != session.source.size:
         raise NotAFile(str(ticket.path), "a compressed file, which Coffer only reads")
     ticket.check()
-    found = fixes(session.transcript, session.source.read, _removed(home, ticket.path))
+    found = fixes(session.transcript, session.source.read, removed_by_prunes(home, ticket.path))
     if not found:
         return Repaired([], None)
     with refusals(home.root):
@@ -82,7 +82,7 @@ def repair(
     return Repaired(found, receipt)
 
 
-def _removed(home: Home, path: Path) -> dict[str, str]:
+def removed_by_prunes(home: Home, path: Path) -> dict[str, str]:
     """What prunes of this file removed, the newest last."""
     found: dict[str, str] = {}
     for receipt in reversed(all_receipts(home)):

@@ -7,7 +7,12 @@ from pathlib import Path
 
 from coffer.core.last_words import last_words
 from coffer.core.left_out import left_out
+from coffer.core.repair import reparented
+from coffer.store.home import Home
 from coffer.work.read import opened
+from coffer.work.repair import removed_by_prunes
+
+HANGS = "a rewind went on from what a prune took out: a reload would lose all that came before it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +23,12 @@ class Reread:
     words: str
 
 
-def reread(transcript: Path) -> Reread:
-    """Read it whole. Raises CofferError where it can't be read."""
+def reread(transcript: Path, home: Home | None = None) -> Reread:
+    """Read it whole. home: with the receipts of its prunes. Raises CofferError where it can't be read, StoreFailed."""
     with opened(transcript) as session:
         missed = left_out(session.transcript)
-        return Reread("" if missed is None else missed.why, last_words(session.transcript, session.line))
+        why = "" if missed is None else missed.why
+        if home is not None and not why:
+            removed = removed_by_prunes(home, session.source.path.resolve())
+            why = HANGS if reparented(session.transcript, session.source.read, removed) else ""
+        return Reread(why, last_words(session.transcript, session.line))
