@@ -52,6 +52,10 @@ def test_what_belongs_together_is_found() -> None:
     assert all(topic.name and " " not in topic.name for topic in found)
     assert "payment" in found[0].name
     assert "tide" in found[1].name
+    (made_of_verbs,) = grouped(
+        [note("Creating a GitHub release takes a token."), note("The GitHub release is created by CI.")], {}
+    )
+    assert set(made_of_verbs.name.split("-")) == {"created", "github", "release"}
 
 
 def test_a_topic_that_exists_keeps_its_name() -> None:

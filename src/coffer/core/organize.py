@@ -137,7 +137,16 @@ class _Group:
         weight = {
             word: seen[word] * max(member.get(word, 0) for member in self.members) for word in shared or seen
         }
-        return "-".join(sorted(weight, key=lambda word: (-weight[word], word))[:3]) or "notes"
+        chosen: list[str] = []
+        for word in sorted(weight, key=lambda word: (-weight[word], word)):
+            if not any(word in other for other in chosen):  # “hub” beside “github” tells nothing
+                chosen.append(word)
+        return "-".join(self._written(word) for word in chosen[:3]) or "notes"
+
+    def _written(self, stem: str) -> str:
+        """A word as the notes have it most often: “create”, not the “creat” that it is sorted by."""
+        words = (word for one in self.topic.notes for word in _telling(one) if _stem(word) == stem)
+        return min(Counter(words).items(), key=lambda item: (-item[1], len(item[0]), item[0]))[0]
 
 
 class _Shelf:
@@ -184,8 +193,12 @@ def _free(name: str, taken: Iterable[str]) -> str:
 
 def _words(one: Entry) -> frozenset[str]:
     """The telling words of a note, without their endings."""
+    return frozenset(map(_stem, _telling(one)))
+
+
+def _telling(one: Entry) -> list[str]:
     found = _WORD.findall(folded(one.text)) + _WORD.findall(parts(one.text))
-    return frozenset(_stem(word) for word in found if word not in SILENT)
+    return [word for word in found if word not in SILENT]
 
 
 def _stem(word: str) -> str:
