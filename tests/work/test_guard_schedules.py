@@ -163,10 +163,13 @@ class Agent(Client):
         return news
 
     def loaded(self, shown: list[str]) -> None:
+        """It goes on from the last record of the branch; the pointer that it writes names the last message."""
         self.memory = list(shown)
         self.made.leaf = shown[-1] if shown else None
         self.shows = self.words()
-        self.made.note("last-prompt", lastPrompt="go on", leafUuid=self.made.leaf)
+        with opened(self.transcript) as session:
+            leaf = session.agent.view(session.transcript, "").branch.leaf
+        self.made.note("last-prompt", lastPrompt="go on", leafUuid=leaf.uuid if leaf is not None else None)
         self.write()
 
     def words(self) -> str:

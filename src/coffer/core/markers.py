@@ -17,7 +17,9 @@ Tools are known by name and, where the name drifts, by the shape of what they an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 VERSIONS = ("2.1.197",)
@@ -231,8 +233,9 @@ EVENTS = frozenset(
 """All that these clients fire (facts §2). An event of another name blocks."""
 
 
-def rows(source: str) -> dict[str, Marker]:
-    """The words of one source."""
+@cache
+def rows(source: str) -> Mapping[str, Marker]:
+    """The words of one source. Kept: the gate asks for them a thousand times a verdict."""
     return {marker.word: marker for marker in MARKERS if marker.source == source}
 
 

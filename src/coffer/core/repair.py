@@ -91,12 +91,12 @@ def _surviving(uuid: str, removed: Mapping[str, str], known: set[str]) -> str:
 def keeps_all(transcript: Transcript, before: View, after: View) -> bool:
     """Whether everything that a resume sent is still sent, in the same order; before: the view of the transcript.
 
-    Where an old pointer named a branch that a rewind has left, that branch's own end is not asked for.
+    Where the newest message was left out, only what it stands on is asked for: not the end of a branch that a rewind
+    has left, nor an attachment that hung on the old end and that the client's memory does not have.
     """
     missed = left_out(transcript)
-    asked = None if missed is None or missed.cut else missed.way
     rest = iter(_keys(after))
-    return all(key in rest for key in _keys(before) if asked is None or key[0] in asked)
+    return all(key in rest for key in _keys(before) if missed is None or key[0] in missed.way)
 
 
 def _keys(view: View) -> list[tuple[str, int, str]]:

@@ -247,9 +247,9 @@ class Mover:
 
     def _written(self) -> Move:
         session = self.session
-        if self._mend() and (blockers := self.blockers()):
-            return Move("waits", blockers=blockers)
         try:
+            if self._mend() and (blockers := self.blockers()):
+                return Move("waits", blockers=blockers)
             with opened(session.transcript) as found:
                 proposal = propose(found, session.environment, self.wish.prescription)
                 return self._pruned(proposal)
