@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,12 +52,14 @@ def write_rules(house: Path, home: Home, *texts: str) -> None:
         trust.grant(connection, str(path), texts, "person")
 
 
-def hooks(home: Home, agent: str, script: Path, events: Sequence[str] = EVENTS) -> Json:
-    """The value of "hooks" for either agent: a small shell script that runs ours."""
+def hooks(
+    home: Home, agent: str, script: Path, events: Sequence[str] = EVENTS, tools: Collection[str] = ()
+) -> Json:
+    """The value of "hooks" for either agent: a small shell script that runs ours. tools: that the server offers."""
     script.write_text(
         "#!/bin/sh\n"
         f"export COFFER_HOME={shlex.quote(str(home.root))} PYTHONPATH={shlex.quote(str(SOURCE))}\n"
-        "export PYTHONDONTWRITEBYTECODE=1\n"
+        f"export PYTHONDONTWRITEBYTECODE=1 HOOK_TOOLS={shlex.quote(' '.join(sorted(tools)))}\n"
         f'exec {shlex.quote(sys.executable)} {shlex.quote(str(HOOK))} "$@"\n'
     )
     script.chmod(0o755)
