@@ -138,7 +138,7 @@ class _Group:
             word: seen[word] * max(member.get(word, 0) for member in self.members) for word in shared or seen
         }
         chosen: list[str] = []
-        for word in sorted(weight, key=lambda word: (-weight[word], word)):
+        for word in sorted(weight, key=lambda word: (-weight[word], -len(word), word)):
             if not any(word in other for other in chosen):  # “hub” beside “github” tells nothing
                 chosen.append(word)
         return "-".join(self._written(word) for word in chosen[:3]) or "notes"
