@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +21,13 @@ from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ALLOWED, ClaudeHome
 from tests.lab.codex import CodexHome
 from tests.lab.openai_server import OpenAIServer
+from tests.mcp.rig import TOOLS as COFFERS
 from tests.mcp.rig import Rig, wait_until
 from tests.mcp.test_tools import RULE, ticket_for
 
 pytestmark = pytest.mark.lab
 
-TOOLS = {"mcp__coffer__propose_rule", "mcp__coffer__restore"}
+TOOLS = {f"mcp__coffer__{name}" for name in COFFERS}
 STATES = pytest.mark.parametrize("cold", [False, True], ids=["warm", "cold"])
 
 
@@ -77,7 +80,7 @@ def test_claude_has_the_tools_in_its_first_turn_and_proposes(
     assert done.rc == 0, done.stderr
     first = done.requests[0].body or {}
     assert {tool["name"] for tool in first["tools"]} >= TOOLS
-    assert "Coffer keeps the person's standing rules" in json.dumps(first)
+    assert "Coffer keeps rules, notes and handoffs" in json.dumps(first)
     assert proposed(claude, claude_home.cwd) == [("pending", RULE["prohibition"])]
     (item,) = claude.desktop.inbox(claude_home.cwd).items()
     assert item.kind == "pending"
@@ -116,16 +119,23 @@ def openai_server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 def codex(tmp_path: Path, openai_server: OpenAIServer) -> Iterator[tuple[Rig, CodexHome]]:
+    (tmp_path / "home").mkdir()
+    rig = Rig.at(tmp_path / "home")
+    with codex_home(tmp_path, openai_server, rig) as home:
+        yield rig, home
+    rig.close()
+
+
+@contextmanager
+def codex_home(folder: Path, server: OpenAIServer, rig: Rig) -> Iterator[CodexHome]:
+    """Codex with the server of this machine."""
     if clients.find("codex") is None:
         absent = "the real Codex is not installed (python -m tests.lab.install)"
         pytest.fail(absent) if os.environ.get("CI") == "true" else pytest.skip(absent)
-    (tmp_path / "home").mkdir()
-    rig = Rig.at(tmp_path / "home")
     stub = json.dumps(str(rig.home.root / "bin" / "coffer-mcp"))
     entry = f'[mcp_servers.coffer]\ncommand = {stub}\nargs = ["codex"]\n'
-    with CodexHome(tmp_path, openai_server, config_extra=entry) as home:
-        yield rig, home
-    rig.close()
+    with CodexHome(folder, server, config_extra=entry) as home:
+        yield home
 
 
 def tools_of(body: dict[str, Any]) -> set[str]:
@@ -146,4 +156,29 @@ def test_codex_has_the_tools_in_its_first_turn_and_proposes(
     assert tools_of(done.requests[0].body) >= TOOLS
     assert proposed(rig, home.project) == [("pending", RULE["prohibition"])]
     assert "once the person has accepted it" in json.dumps(done.requests[-1].items, ensure_ascii=False)
+    assert openai_server.breaches == []
+
+
+NOTE = "The harbour's gateway drops more than ten calls a second, so we retry with backoff."
+
+
+def test_what_one_agent_remembers_the_other_recalls(
+    claude: Rig, claude_home: ClaudeHome, tmp_path: Path, openai_server: OpenAIServer
+) -> None:
+    begin(claude, claude_home.cwd, cold=False)
+    kept = {"name": "mcp__coffer__remember", "input": {"text": NOTE, "scope": "global"}}
+    done = claude_home.run("-p", f"go {inline({'tools': [kept]}, {'text': 'done'})}")
+    assert "in the global memory" in json.dumps(done.requests[-1].body)
+    (file,) = (claude.home.root / "memory" / "global" / "knowledge").iterdir()
+    assert re.search(
+        r"^source: agent\nagent: claude\nsession: [0-9a-f-]{36}$", file.read_text(), re.MULTILINE
+    )
+    folder = tmp_path / "codex"
+    (folder / "home").mkdir(parents=True)
+    with codex_home(folder, openai_server, claude) as home:
+        asked = {"call": "recall", "namespace": "mcp__coffer", "args": {"query": "how do we retry calls?"}}
+        recalled = home.exec(prompt=f"go @@{json.dumps([{'items': [asked]}, {'text': 'done'}])}@@")
+    said = json.dumps(recalled.requests[-1].items, ensure_ascii=False)
+    assert NOTE in said
+    assert "noted by claude (an agent's words)" in said
     assert openai_server.breaches == []
