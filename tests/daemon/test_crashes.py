@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 
+from coffer.daemon.listen import Link
 from coffer.work.bundle_files import read_spool
 from tests.bundle.desk import write_rules
-from tests.daemon.rig import SAID, Rig, eventually, gone
+from tests.daemon.rig import LONG, SAID, Rig, eventually, gone
 
 ORDER = "Do not push to main on a Friday."
 
@@ -165,3 +167,23 @@ def test_a_folder_whose_name_is_no_text_keeps_no_receipt_back(running: Rig) -> N
     assert ORDER in running.hook("claude", "SessionStart", folder, session_id="odd", source="startup", cwd="")
     eventually(lambda: {one.session for one in running.deliveries()} == {"odd"}, timeout=10)
     assert "caf" in running.deliveries()[0].project
+
+
+def test_what_nobody_waits_for_any_more_is_no_delivery(running: Rig) -> None:
+    """A daemon that hung, or a machine that slept: the hook has given up, and its session was answered from a file."""
+    write_rules(running.house, running.home, ORDER)
+    tide = running.project()
+    late, process = running.session("late", tide), running.process()
+    assert process is not None
+    said = {"session_id": "late", "transcript_path": str(late.path), "cwd": str(tide), "source": "startup"}
+    process.suspend()
+    try:
+        link = Link(running.home, LONG)
+        link.request("POST", "/api/v1/agents/claude/events/SessionStart", json.dumps(said))
+        link.close()
+    finally:
+        process.resume()
+    assert ORDER in running.session("next", tide).start()
+    eventually(lambda: "next" in {one.session for one in running.deliveries()})
+    assert {one.session for one in running.deliveries()} == {"next"}
+    assert ORDER in late.start(), "nothing is in flight"

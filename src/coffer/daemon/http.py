@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from pathlib import Path
@@ -12,8 +13,11 @@ from fastapi import FastAPI, HTTPException, Query, Request, Response
 from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.daemon.answers import Answered
 from coffer.daemon.listen import NAME
+from coffer.work.deliver import LATE
 
 V1 = "/api/v1"
+_STEPS = 3
+"""Turns of the loop in which the end of a connection is seen that stood behind what it said."""
 
 
 class Ears(Protocol):
@@ -79,7 +83,13 @@ def _events(app: FastAPI, heard: Callable[[str, str, bytes, dict[str, str]], Awa
     )
     async def events(name: str, event: str, request: Request) -> Response:
         """A hook's event: its stdin as the body, what it has to print as the answer, which may be nothing."""
-        answered = await heard(name, event, await request.body(), dict(request.headers))
+        body, headers = await request.body(), dict(request.headers)
+        headers.pop(LATE, None)  # ours to say
+        for _ in range(_STEPS):
+            await asyncio.sleep(0)
+        if await request.is_disconnected():
+            headers[LATE] = "1"
+        answered = await heard(name, event, body, headers)
         return Response(answered.body, media_type="application/json")
 
 

@@ -33,6 +33,8 @@ hide that no real one ever came."""
 _REMEMBERED = timedelta(days=1)
 _MOST_REMEMBERED = 2_000
 _ENVIRONMENT = "x-coffer-env-"
+LATE = "x-coffer-late"
+"""Set where nobody waits for the answer any more: what is heard counts, what would be said reaches no session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ def answer(  # noqa: PLR0913  (the last three have a default)
     it is remembered in `world`.
     """
     moment = now or datetime.now(UTC)
-    if agent not in HOOK_AGENTS or event not in EVENTS:
+    if agent not in HOOK_AGENTS or event not in EVENTS or LATE in headers:
         return Reply()
     asked = asked_of(agent, event, said, headers, world.environment)
     made = world.bundles.of(asked.folder, asked.environment)
