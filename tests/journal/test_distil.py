@@ -421,7 +421,13 @@ def test_a_model_words_the_entry_and_the_facts_stay(day: Day) -> None:
 
 @pytest.mark.parametrize(
     "said",
-    [WORDS.replace("sender.py", "invented.py"), "Sure! Here it is.", WORDS.replace("Open:", "Opened:"), ""],
+    [
+        WORDS.replace("sender.py", "invented.py"),
+        WORDS.replace("double.", "double 77 times."),
+        "Sure! Here it is.",
+        WORDS.replace("Open:", "Opened:"),
+        "",
+    ],
 )
 def test_an_answer_that_can_not_be_taken_leaves_the_extractive_entry(day: Day, said: str) -> None:
     day.session()

@@ -2,7 +2,7 @@
 
 A long session is asked for in pieces: notes of each, then the entry from the notes. Files, commits, commands and the
 person's corrections are never asked for: the tools' own words are better. An answer is read strictly, and what it puts
-between backticks (names, paths, hashes, commands) must stand in what it was given: nothing is made up.
+between backticks (names, paths, hashes, commands) and its numbers must stand in what it was given: nothing is made up.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ MOST_PIECES = 6
 """Pieces of a session that are asked about: its head, its tail, and those between in which most was asked."""
 LONGEST_WORDS = 1_200
 MOST_ITEMS, LONGEST_ITEM = 8, 400
+MOST_TOKENS = 3_000
+"""Tokens of an answer: all of its lists full, and some thinking aloud before."""
 _SECTIONS = ("goal", "decisions", "done", "open")
 
 _RULES = """\
@@ -159,6 +161,8 @@ def parse_entry(answer: str, given: str) -> Written:
 
 _HEAD = re.compile(r"[#*\s]{0,6}(notes|goal|decisions|done|open)[*\s]{0,3}:[*\s]{0,3}(.*)", re.IGNORECASE)
 _ITEM = re.compile(r"\s*[-*•]\s+(\S.*)")
+_NUMBER = re.compile(r"\d[\d.,:]*\d")
+"""Of two digits at least: a single one may well be counted."""
 _NAMED = re.compile(r"`([^`\n]{2,200})`")
 
 
@@ -198,6 +202,8 @@ def _item(text: str, given: str) -> str:
     made_up = [name for name in _NAMED.findall(said) if name not in given]
     if made_up:
         raise AnswerUnreadable("it names between backticks what does not stand in the session")
+    if any(number not in given for number in _NUMBER.findall(said)):
+        raise AnswerUnreadable("it gives a number that does not stand in the session")
     return said
 
 

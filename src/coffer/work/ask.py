@@ -92,11 +92,13 @@ class Asker:
             return None
         return self._asked(comparison_prompt(redact(a).text, redact(b).text), parse_comparison)
 
-    def put(self, prompt: str, read: Callable[[str], _Read]) -> _Read | None:
+    def put(self, prompt: str, read: Callable[[str], _Read], most_tokens: int = MOST_TOKENS) -> _Read | None:
         """What a question of another kind is answered. read: raises AnswerUnreadable for what is no answer."""
-        return self._asked(redact(prompt).text, read) if self.on else None
+        return self._asked(redact(prompt).text, read, most_tokens) if self.on else None
 
-    def _asked(self, prompt: str, read: Callable[[str], _Read]) -> _Read | None:
+    def _asked(
+        self, prompt: str, read: Callable[[str], _Read], most_tokens: int = MOST_TOKENS
+    ) -> _Read | None:
         question = question_of(self._model.provider, self._model.model, prompt)
         try:
             kept = self._kept(question)
@@ -104,7 +106,7 @@ class Asker:
                 return _from_kept(kept, read)
             if self._only_kept or self._failures >= MOST_FAILURES:
                 return None
-            return self._answered(question, prompt, read)
+            return self._answered(question, prompt, read, most_tokens)
         except AnswerUnreadable as error:
             self._tell(
                 f"An answer of the model {self._model.model} could not be taken: {error}. It is left to "
@@ -118,14 +120,14 @@ class Asker:
             self._tell(str(error))
         return None
 
-    def _answered(self, question: str, prompt: str, read: Callable[[str], _Read]) -> _Read:
+    def _answered(self, question: str, prompt: str, read: Callable[[str], _Read], most_tokens: int) -> _Read:
         """A fresh answer; one that can't be read is asked for once more, and then never again."""
         model = self._backend()
-        answer = redact(model.ask(prompt, MOST_TOKENS)).text
+        answer = redact(model.ask(prompt, most_tokens)).text
         try:
             found = read(answer)
         except AnswerUnreadable:
-            answer = redact(model.ask(prompt + ONCE_MORE, MOST_TOKENS)).text
+            answer = redact(model.ask(prompt + ONCE_MORE, most_tokens)).text
             self._failures = 0
             self._keep(question, "")  # without its text: whatever it is, it is no answer
             found = read(answer)

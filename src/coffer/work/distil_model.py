@@ -8,6 +8,7 @@ from datetime import datetime
 
 from coffer.core.journal import Journal
 from coffer.core.journal_ask import (
+    MOST_TOKENS,
     entry_prompt,
     given_of,
     merged,
@@ -51,7 +52,9 @@ class Narrator:
         found = pieces(story)
         given = found[0] if len(found) == 1 else self._noted(found, plain)
         written = (
-            self._asker.put(entry_prompt(given), lambda answer: parse_entry(answer, f"{given}\n{plain}"))
+            self._asker.put(
+                entry_prompt(given), lambda answer: parse_entry(answer, f"{given}\n{plain}"), MOST_TOKENS
+            )
             if given
             else None
         )
