@@ -39,6 +39,7 @@ quality: .venv/dev.stamp
 	$(BIN)/python -m tools.quality
 	$(BIN)/python -m tools.measure_digest
 	$(BIN)/python -m tools.corpus_digest
+	$(BIN)/python -m tools.measure_recall
 
 # What prunes save, over the shared corpus; PEER=1 measures the peer on the same files. Writes docs/savings.md.
 savings: .venv/dev.stamp

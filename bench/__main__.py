@@ -181,10 +181,10 @@ class Bench:
             rule = f"Do not use the old tool number {number} for anything at all."
             words = [self.programs[COFFER], "digest", "add", "--hard", "--yes", rule]
             subprocess.run(words, env=environment, cwd=house, capture_output=True, check=True)
-        script = Path(__file__).with_name("inside.py")
         files = [str(made(Wanted(200))), str(made(Wanted(20)))]
-        asked = [sys.executable, str(script), *files, str(house)]
-        said = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True)
+        asked = [sys.executable, "-m", "bench.inside", *files, str(house)]
+        root = Path(__file__).parents[1]
+        said = subprocess.run(asked, env=environment, cwd=root, capture_output=True, text=True, check=True)
         found: dict[str, float] = json.loads(said.stdout)
         return found
 

@@ -1,6 +1,6 @@
 """What the daemon costs while it watches: its own numbers, not those of a command.
 
-Run as `python inside.py LARGE TWENTY HOME`: a transcript of 200 MB, one of 20 MB, and a home of its own, in which rules
+Run as `python -m bench.inside LARGE TWENTY HOME`: a transcript of 200 MB, one of 20 MB, and a home of its own, in which rules
 were written before. Prints a JSON object, row → number, in the units of `bench.rows.INSIDE`.
 """
 
@@ -20,6 +20,7 @@ from statistics import median
 
 import psutil
 
+from bench.vault import recalls
 from coffer.daemon import client, life
 from coffer.daemon.answers import Answers
 from coffer.daemon.errors import DaemonSilent
@@ -181,7 +182,7 @@ def _post(home: Home, name: str, body: bytes) -> None:
 def main(large: Path, twenty: Path, house: Path) -> None:
     os.environ.clear()  # what is measured must not be told of this machine's own sessions
     os.environ.update(environment(house))
-    print(json.dumps({**answers(house), **ticks(house, large), **watched(house, twenty)}))
+    print(json.dumps({**answers(house), **ticks(house, large), **watched(house, twenty), **recalls()}))
 
 
 if __name__ == "__main__":

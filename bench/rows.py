@@ -96,6 +96,8 @@ INSIDE = (
     Inside("guard tick: 1 MB appended to 200 MB, processor's time", "guard tick, CPU", "ms", 20.0),
     Inside("ten open sessions of 20 MB: the daemon's memory", "watched, memory", "MB", 110.0),
     Inside("ten open sessions of 20 MB: CPU while nothing happens", "watched, idle CPU", "%", 0.2),
+    Inside("recall over 100,000 entries, p95, processor's time", "recall, CPU", "ms", 20.0),
+    Inside("recall over 100,000 entries, p95, wall clock", "recall, wall", "ms", 20.0),
 )
 RULES = 20
 """In the bundle of those."""
