@@ -1,7 +1,7 @@
 """What the daemon costs while it watches: its own numbers, not those of a command.
 
-Run as `python -m bench.inside LARGE TWENTY HOME`: a transcript of 200 MB, one of 20 MB, and a home of its own, in which rules
-were written before. Prints a JSON object, row → number, in the units of `bench.rows.INSIDE`.
+Run as `python -m bench.inside LARGE TWENTY HOME`: a transcript of 200 MB, one of 20 MB, and a home of its own, in which
+rules were written before. Prints a JSON object, row → number, in the units of `bench.rows.INSIDE`.
 """
 
 from __future__ import annotations

@@ -199,8 +199,8 @@ Claude Code files have about 6 KB a record, as the files on which the budgets we
 """
 _DAEMON = """The answer to SessionStart with twenty rules, the 99th of a hundred; a look at 1 MB of new records in a
 transcript of 200 MB, with everything that hears of it; and a daemon that watches ten open sessions, after each had a
-turn, over 65 seconds with one look at all transcripts in them (`bench/inside.py`). Questions of four words to a vault of
-100,000 entries in 4,000 files, over everything and within a project by turns (`bench/vault.py`)."""
+turn, over 65 seconds with one look at all transcripts in them (`bench/inside.py`). Questions of four words to a vault
+of 100,000 entries in 4,000 files, over everything and within a project by turns (`bench/vault.py`)."""
 _REPEAT = """
 ## Repeat
 
