@@ -95,7 +95,7 @@ _LASTS = re.compile(
     r"|mise|conda|go (?:install|get)|\w+mux|bd|python[\d.]* (?:-m|manage\.py))\b[^&]*?(?<![\w.-])"
     r"(?:push|publish|deploy|install|uninstall|upgrade|migrate|merge|rebase|cherry-pick|revert|reset|tag|release"
     r"|apply|init"
-    r"|create|switch|checkout|clone|rollback|restart|up|down|seed|sync|add|remove|delete|close|edit|comment"
+    r"|create|switch -[cC]|checkout -[bB]|clone|rollback|restart|up|down|seed|sync|add|remove|delete|close|edit|comment"
     r"|get)(?![\w.-])"
 )
 
@@ -118,9 +118,13 @@ def _ran(told: list[str], output: str, *, failed: bool) -> Ran:
 _LONG_WORDS = re.compile(r"([\"'])(?:(?!\1).){40,}?\1", re.DOTALL)
 
 
+_LONG_PATHS = re.compile(r"(?<!\S)[^\s'\"]{60,}/([^\s/'\"]+)")
+
+
 def _short(command: str) -> str:
     """For one line: redacted first, then without long arguments, then cut; no backtick, which would end its code."""
-    said = kept(_LONG_WORDS.sub("…", redact(command).text).replace("`", "'"), LONGEST_SHOWN)
+    safe = _LONG_PATHS.sub(r"…/\1", redact(command).text)
+    said = kept(_LONG_WORDS.sub("…", safe).replace("`", "'"), LONGEST_SHOWN)
     return said.removesuffix(" ……") if said.endswith(" ……") else said
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from coffer.core.classify.decide import WORTH_A_RULE, classify
 from coffer.core.classify.spoken import hear
 from coffer.core.journal_words import chooses, intends, is_filler, is_nod, leaves_open, says_done
-from coffer.core.journal_work import Command, File, commands_of, commits_of, files_of
+from coffer.core.journal_work import Command, File, commands_of, commits_of, files_of, in_folders
 from coffer.core.sentences import paragraphs, quoted, sentences
 from coffer.core.steps import (
     AGENT,
@@ -97,6 +97,8 @@ def journal_of(story: Story) -> Journal:
     found.commands = commands_of(steps, list(story.folders))
     found.commits = commits_of(steps)
     found.open = _open(episodes, found)
+    for said in (found.decisions, found.done, found.open):
+        said[:] = [in_folders(one, list(story.folders)) for one in said]
     return found
 
 

@@ -86,11 +86,11 @@ _TEMPORARY = re.compile(
 """Files beside the project that are gone tomorrow."""
 
 
-def _in_folders(command: str, folders: Sequence[str]) -> str:
-    """A command with the paths of the session's folders as seen from there."""
+def in_folders(text: str, folders: Sequence[str]) -> str:
+    """A command, or an agent's words, with the paths of the session's folders as seen from there."""
     for folder in sorted(folders, key=len, reverse=True):
-        command = command.replace(f"{folder}/", "")
-    return _HOMES.sub("~", command)
+        text = text.replace(f"{folder}/", "") if len(folder) > 1 else text
+    return _HOMES.sub("~", text)
 
 
 _HOMES = re.compile(r"(?:/home|/Users)/[^/\s'\"]+(?=/)|/root(?=/)")
@@ -102,7 +102,7 @@ def commands_of(steps: Iterable[Step], folders: Sequence[str]) -> list[Command]:
     for step in steps:
         if not isinstance(step, Ran):
             continue
-        name = _in_folders(step.command, folders)
+        name = in_folders(step.command, folders)
         one = found.pop(name, None) or Command(name, step.check, lasting=lasts(name))
         one.outcomes.append(step.ok)
         if step.ok:
