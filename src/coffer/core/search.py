@@ -30,7 +30,7 @@ _UNSPACED = (
 _RUN = re.compile(f"[{_UNSPACED}]+")
 _PLAIN = re.compile(f"[^{_UNSPACED}]+|[{_UNSPACED}]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]+")
+_WORD = re.compile(r"[A-Za-z0-9]+")
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」")
 _EDGES = re.compile(r"^[^\w]+|[^\w]+$")
 _LONGEST_PHRASE = 4
@@ -47,7 +47,8 @@ def folded(text: str) -> str:
 
 def parts(text: str) -> str:
     """The parts of identifiers with humps, "" of a text without one."""
-    return " ".join(_HUMP.sub(" ", found) for found in _IDENTIFIER.findall(text)).lower()
+    words = (word for word in _WORD.findall(text) if not word.islower() and _HUMP.search(word))
+    return " ".join(_HUMP.sub(" ", word) for word in words).lower()
 
 
 def same(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import replace
 
 from coffer.core.entry import Entry, title
 from coffer.core.redact import redact
@@ -79,7 +80,8 @@ def add(connection: sqlite3.Connection, file: int, folder: int, entries: Iterabl
     """Put a file's entries in; how many. A secret that a person wrote into a file by hand stays out."""
     count = 0
     for entry in entries:
-        said, head = as_text(redact(entry.text).text), as_text(redact(title(entry)).text)
+        said = as_text(redact(entry.text).text)
+        head = title(replace(entry, text=said))
         fields = (entry.id, entry.lane, entry.source, entry.agent, entry.session, entry.time, entry.branch)
         row = connection.execute(
             _INSERT, (file, folder, *map(as_text, fields), same_key(entry.text))
