@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from coffer.store.home import Home
 from coffer.work import native_memory as memory
 from coffer.work.config_write import DISABLED
 from coffer.work.gc import RETENTION_DAYS, collect
+from coffer.work.install import install, plan, plan_removal, uninstall
 from coffer.work.undo_any import undo_any
 
 JSONS = [
@@ -111,9 +113,9 @@ class House:
         assert memory.carry(memory.plan_disable(agent, self.places), self.home) is not None
 
     def back(self, agent: str) -> tuple[str, ...]:
-        plan = memory.plan_restore(agent, self.places, self.home)
-        memory.carry(plan, self.home)
-        return plan.notes
+        proposal = memory.plan_restore(agent, self.places, self.home)
+        memory.carry(proposal, self.home)
+        return proposal.notes
 
     def state(self, agent: str, folder: Path | None = None, **environment: str) -> memory.MemoryStatus:
         return memory.memory_status(agent, environment, self.places, self.home, folder)
@@ -151,6 +153,43 @@ def test_it_comes_back_after_its_backup_was_let_go(house: House, agent: str, tex
     house.back(agent)
     assert (path.read_text() if path.exists() else None) == text
     assert house.state(agent).receipt == ""
+
+
+ORDERS = [
+    ("off", "hooks", "no hooks", "back"),
+    ("off", "hooks", "back", "no hooks"),
+    ("hooks", "off", "no hooks", "back"),
+    ("hooks", "off", "back", "no hooks"),
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("text", [None, "", "{ }\n", '{"a": 1}', '{"autoMemoryEnabled": true,\r\n"b":[]}'])
+def test_with_hooks_in_whatever_order_the_file_is_what_it_was(
+    house: House, text: str | None, order: tuple[str, ...]
+) -> None:
+    path = memory.switch_path("claude", house.places)
+    if text is not None:
+        path.write_bytes(text.encode())
+    acts: dict[str, Callable[[], object]] = {
+        "off": lambda: house.off("claude"),
+        "back": lambda: house.back("claude"),
+        "hooks": lambda: install(plan("claude", house.places, house.home), house.home),
+        "no hooks": lambda: uninstall(plan_removal("claude", house.places, house.home), house.home),
+    }
+    for one in order:
+        acts[one]()
+    assert (path.read_bytes() if path.exists() else None) == (None if text is None else text.encode())
+
+
+def test_an_empty_object_of_the_persons_stays(house: House) -> None:
+    path = memory.switch_path("claude", house.places)
+    house.off("claude")
+    path.write_text('{ "autoMemoryEnabled": false, "a": 1 }')
+    install(plan("claude", house.places, house.home), house.home)
+    house.back("claude")
+    uninstall(plan_removal("claude", house.places, house.home), house.home)
+    assert json.loads(path.read_text()) == {"a": 1}
 
 
 def test_a_value_that_the_person_set_since_is_theirs(house: House) -> None:

@@ -159,6 +159,33 @@ def open_installs(home: Home, path: Path, data: bytes | None, kind: str = INSTAL
     return found[::-1]
 
 
+def as_begun(after: str | None, home: Home, path: Path, ours: Receipt | None) -> str | None:
+    """What is to stand in a file of which an edit leaves an empty object: what stood there before any write of ours.
+
+    after: the text that is left. ours: the oldest receipt of what is taken out. Where others of ours wrote just
+    before that one, it did not see the beginning; where somebody else wrote, what they left is kept.
+    """
+    if ours is None or after is None or _bare(after) != "{}":
+        return after
+    with database(home, write=False) as connection:
+        known = of_file(connection, path)
+    first, was = ours, ours.data.get("digest_before")
+    for one in known:  # newest first
+        if was and one.id != first.id and one.time <= first.time and one.data.get("digest_after") == was:
+            first, was = one, one.data.get("digest_before")
+    if was == "":
+        return None
+    try:
+        before = _kept(first).decode("utf-8")
+    except (PrunedContentMissing, UnicodeDecodeError):
+        return after
+    return before if _bare(before) in ("", "{}") else after
+
+
+def _bare(text: str) -> str:
+    return "".join(text.lstrip("\ufeff").split())
+
+
 def of_file(connection: sqlite3.Connection, path: Path) -> list[Receipt]:
     """The receipts of an agent's file, newest first: also those under the name that it had before.
 

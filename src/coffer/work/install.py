@@ -29,7 +29,7 @@ from coffer.disk.places import Places
 from coffer.errors import CofferError
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work.config_write import INSTALLED, UNINSTALLED, Change, carry_out, open_installs
+from coffer.work.config_write import INSTALLED, UNINSTALLED, Change, as_begun, carry_out, open_installs
 from coffer.work.hook_files import hook_is_current, write_hook
 
 Edit = Callable[[str | None], str | None]
@@ -142,11 +142,13 @@ def plan_removal(agent: str, places: Places, home: Home) -> InstallPlan:
     try:
         config, text = read_text(path)
         added = Added()
-        for receipt in open_installs(home, path, config.data):
+        found = open_installs(home, path, config.data)
+        for receipt in found:
             added = added.then(msgspec.convert(receipt.data["added"], Added))
         dialect = HOOK_AGENTS[agent].dialect
         done = hook_edit.uninstall(text, dialect, added)
-        if done.text != text:
+        after = as_begun(done.text, home, path, found[0] if found else None)
+        if after != text:
             config_file.require_writable(config)
     except JsonRefused as error:
         problem: CofferError = ConfigBroken(str(path), error.line, error.reason)
@@ -155,11 +157,10 @@ def plan_removal(agent: str, places: Places, home: Home) -> InstallPlan:
     else:
 
         def edit(before: str | None) -> str | None:
-            return hook_edit.uninstall(before, dialect, added).text
+            left = hook_edit.uninstall(before, dialect, added).text
+            return as_begun(left, home, path, found[0] if found else None)
 
-        return InstallPlan(
-            agent, UNINSTALLED, path, config, text, done.text, notes=_moved(done.moved), edit=edit
-        )
+        return InstallPlan(agent, UNINSTALLED, path, config, text, after, notes=_moved(done.moved), edit=edit)
     return InstallPlan(agent, UNINSTALLED, path, config, text, text, problems=(problem,))
 
 

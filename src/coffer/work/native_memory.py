@@ -22,7 +22,7 @@ from coffer.errors import CofferError, PrunedContentMissing
 from coffer.store.db import Receipt
 from coffer.store.home import Home
 from coffer.work.client_writes import close_open
-from coffer.work.config_write import DISABLED, RESTORED, bring_back, digest, open_installs
+from coffer.work.config_write import DISABLED, RESTORED, as_begun, bring_back, digest, open_installs
 from coffer.work.install import InstallPlan, read_text, write
 
 State = Literal["on", "off", "off by Coffer"]
@@ -117,6 +117,7 @@ def plan_restore(agent: str, places: Places, home: Home) -> InstallPlan:
             back = turn_back(after, switch, msgspec.convert(one.data["before"], Before))
             after = back.text
             theirs += back.theirs
+        after = as_begun(after, home, path, found[0] if found else None)
         if after != text:
             require_writable(config)
     except (SwitchRefused, CofferError) as error:
@@ -128,7 +129,7 @@ def plan_restore(agent: str, places: Places, home: Home) -> InstallPlan:
     def edit(text: str | None) -> str | None:
         for one in reversed(found):
             text = turn_back(text, switch, msgspec.convert(one.data["before"], Before)).text
-        return text
+        return as_begun(text, home, path, found[0] if found else None)
 
     return InstallPlan(agent, RESTORED, path, config, text, after, notes=notes, edit=edit)
 
