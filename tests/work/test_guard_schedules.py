@@ -197,6 +197,10 @@ class Keys:
             os._exit(_KILLED)
         if self._fault == "refuses":
             return Reloaded(REFUSED, "a key was pressed")
+        if (
+            json.loads(self._agent.registry.read_text())["status"] != "idle"
+        ):  # it looks once more, as the launcher does
+            return Reloaded(REFUSED, "Claude Code is busy")
         (receipt, *_) = moves_made(self._agent.home, self._agent.transcript)
         if self._fault == "deaf":
             with self._agent.log.open("a") as file:
@@ -270,7 +274,11 @@ class Schedules(RuleBasedStateMachine):
             self._turn(size, late=late, polls=3)
 
     @precondition(lambda self: self._rests)
-    @rule(back=st.integers(0, 4), gone=st.booleans(), go_on=st.booleans())
+    @rule(
+        back=st.integers(0, 4),
+        gone=st.sampled_from([True, True, False]),
+        go_on=st.sampled_from([True, True, False]),
+    )
     def rewind(self, back: int, gone: bool, go_on: bool) -> None:  # noqa: FBT001
         """To an older prompt of its memory, or to a record of it that a prune has taken out of the file."""
         agent = self.agent
@@ -447,7 +455,7 @@ class Schedules(RuleBasedStateMachine):
     @rule(
         tier=st.sampled_from(["trim", "last call"]),
         prescription=st.sampled_from(["standard", "aggressive"]),
-        fault=st.sampled_from(["", "", "", "", "", "draft", "refuses", "deaf", "no means"]),
+        fault=st.sampled_from(["", "", "", "", "refuses", "refuses", "draft", "deaf", "no means"]),
         later=st.booleans(),
     )
     def moves(self, tier: TierName, prescription: str, fault: str, later: bool) -> None:  # noqa: FBT001
