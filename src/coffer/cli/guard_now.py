@@ -21,10 +21,11 @@ from coffer.store.guard_moves import Order, keep_order
 from coffer.store.home import Home
 from coffer.work.find import find
 from coffer.work.gate import as_json, judge_session
-from coffer.work.guard import Hands, Move, Senses, Wish, act, plan_now
+from coffer.work.guard import Hands, Move, Wish, act
 from coffer.work.guard_errors import LeftAlone, MoveFailed, NotSafe, ReloadNotSeen
 from coffer.work.guarded import Guarded, why_not
 from coffer.work.nudge import last_answer, window_now
+from coffer.work.senses import Senses, plan_now
 from coffer.work.window import report_of
 
 LOOK_SECONDS = 1.0

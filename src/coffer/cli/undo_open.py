@@ -12,9 +12,9 @@ from coffer.cli.guard_now import is_inside, waited
 from coffer.cli.session import World
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work.guard import Senses
 from coffer.work.guard_errors import LeftAlone, NotSafe, ReloadNotSeen
 from coffer.work.guarded import Guarded
+from coffer.work.senses import Senses
 from coffer.work.undo_open import undo_open
 
 WAIT_SECONDS = 600.0

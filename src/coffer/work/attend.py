@@ -13,12 +13,13 @@ from coffer.core.tiers import step
 from coffer.errors import Busy
 from coffer.store.guard_moves import Moves, keep_order, moves_of, one_mover, order_of
 from coffer.store.guard_state import guard_state, keep_state, mode_of
-from coffer.work.guard import ENDED, Hands, Move, Senses, Wish, act
+from coffer.work.guard import ENDED, Hands, Move, Wish, act
 from coffer.work.guarded import Guarded
 from coffer.work.measure import measure
 from coffer.work.nudge import NEAR
 from coffer.work.overflow import overflow_in
 from coffer.work.runs import runs
+from coffer.work.senses import Senses
 
 AGGRESSIVE = "aggressive"
 ORDER_SECONDS = 3_600.0

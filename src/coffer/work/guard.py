@@ -10,8 +10,8 @@ receipt (`work.move_story`) before the next begins.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from coffer.core.safepoint import Answer, Blocker
@@ -23,10 +23,9 @@ from coffer.errors import Busy, CofferError, FileMoved, LateLinesKept, Transcrip
 from coffer.store.db import Receipt
 from coffer.store.guard_moves import keep_moves, moves_of, one_mover
 from coffer.store.hook_events import loaded_at
-from coffer.work.gate import Gate
 from coffer.work.guard_errors import NotSafe
 from coffer.work.guarded import By, Guarded, why_not
-from coffer.work.means import DONE, REFUSED, Means, MeansName, Sought, means_for
+from coffer.work.means import DONE, REFUSED, Means, MeansName
 from coffer.work.move_story import (
     ASKED,
     BY_HAND,
@@ -43,7 +42,6 @@ from coffer.work.prune import Proposal, apply, propose
 from coffer.work.prune_report import price_of
 from coffer.work.read import opened
 from coffer.work.repair import repair
-from coffer.work.reread import reread
 from coffer.work.rest import Proof
 
 WAIT_SECONDS = 10.0
@@ -113,34 +111,6 @@ class Move:
             "forecast": data.get("forecast"),
             "reload": reload if isinstance(reload, dict) else None,
         }
-
-
-class Senses:
-    """The real world of a session, looked at again and again: its transcript is read anew only where it changed."""
-
-    def __init__(self, session: Guarded) -> None:
-        self._session = session
-        self._gate = Gate(session.transcript, session.places, session.home)
-        self._words, self._seen = "", (0, 0)
-
-    def hands(self, settings: Guard) -> Hands:
-        """The hands of a move that is made now."""
-        session = self._session
-        sought = Sought(session.id, session.home, session.environment, settings)
-        means = means_for(sought)
-        if means is not None and (words := self._last_words()):
-            means = means_for(replace(sought, words=words))  # on the screen: no rewind took them off
-        return Hands(lambda: self._gate.verdict().write, means)
-
-    def _last_words(self) -> str:
-        try:
-            found = self._session.transcript.stat()
-            if (found.st_mtime_ns, found.st_size) != self._seen:
-                self._words = reread(self._session.transcript).words
-                self._seen = (found.st_mtime_ns, found.st_size)
-        except (OSError, CofferError):
-            return ""  # the gate says what is wrong with it
-        return self._words
 
 
 def act(session: Guarded, wish: Wish, settings: Guard, hands: Hands) -> Move:
@@ -344,7 +314,8 @@ class Mover:
         idle = receipt.data.get("idle_at")
         since = round(max(0.0, seen - idle), 3) if isinstance(idle, int | float) and idle else None
         self._tell_done(receipt)
-        keep(session.home, receipt, outcome=RELOADED, seen_at=seen, seconds=round(took, 3), since_idle=since)
+        told = {"seconds": round(took, 3), "since_idle": since, "why": done.why}
+        keep(session.home, receipt, outcome=RELOADED, seen_at=seen, **told)
         return Move("reloaded", receipt=receipt)
 
     def _tell_done(self, receipt: Receipt) -> None:
@@ -387,14 +358,3 @@ def _idle_since(session: Guarded) -> float | None:
     times = [said.get("statusUpdatedAt") for said in session.entries()]
     known = [float(time) / 1000 for time in times if isinstance(time, int | float)]
     return max(known, default=None)
-
-
-def plan_now(session: Guarded, prescription: str) -> tuple[Mapping[str, int], str]:
-    """What a move would bring now: tokens before and after, and why it would be futile for the guard, "" if not."""
-    with opened(session.transcript) as found:
-        proposal = propose(found, session.environment, prescription)
-        before, after = proposal.report.tokens, proposal.tokens_after
-        empty = "there is nothing to take out" if proposal.plan.is_empty else ""
-        return {"tokens_before": before, "tokens_after": after}, empty or futile(
-            before, after, price_of(proposal)
-        )
