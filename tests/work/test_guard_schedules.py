@@ -45,7 +45,7 @@ from coffer.work.undo import undo
 from tests.transcripts import call, name_of, text
 from tests.work.open_session import Client
 
-_SCHEDULES = int(os.environ.get("COFFER_SCHEDULES", "150"))
+_SCHEDULES = int(os.environ.get("COFFER_SCHEDULES", "60"))
 _MEMORY = Path("/dev/shm")  # noqa: S108  (a file system in memory, where there is one)
 _KILLED = 9
 _DAY = 86_400.0
