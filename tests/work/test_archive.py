@@ -236,8 +236,10 @@ def test_a_note_that_was_moved_within_its_lane_is_known(house: House, tmp_path: 
     assert look_into(tmp_path / "x.tar.gz", house.home).changing == []
 
 
-def test_a_page_gives_away_no_memory_that_is_here(other: House, tmp_path: Path) -> None:
+def test_a_page_neither_gives_away_nor_reads_a_memory_that_is_here(other: House, tmp_path: Path) -> None:
     pages = [(f"memory/projects/{name}/project.toml", b'into = "evil-2"\n') for name in ("boat-1", "new-1")]
+    pages.append(("memory/projects/evil-2/project.toml", b'was = ["boat-1"]\n'))
+    pages.append(("memory/projects/odd-1/project.toml", b"no page"))
     other.add("knowledge", "Mine.")
     taken = look_into(packed(tmp_path / "x.tar.gz", GOOD, *pages), other.home)
     assert [(one.path.parent.name, one.into) for one in taken.changing] == [("new-1", "evil-2")]

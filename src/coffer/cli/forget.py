@@ -69,7 +69,7 @@ def command(ids: tuple[str, ...], phrase: str, write: bool, yes: bool, as_machin
     elif left is None:
         click.echo("Nothing was changed." + (" --apply forgets it." if goes and not write else ""))
     else:
-        click.echo("Forgotten." if not left else "")
+        click.echo("Forgotten. A session that still holds it may tell it again." if not left else "")
     for place in left or ():
         click.echo(plain.visible(f"{place.path}: {place.what}"), err=True)
     if left:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,15 +74,21 @@ def read(home: Home, name: str) -> Known | None:
         raise ProjectBroken(str(path), (error.strerror or str(error)).lower()) from error
     with os.fdopen(descriptor, "rb") as file:
         try:
-            said = tomllib.loads(file.read(_LONGEST).decode())
+            return parsed(name, file.read(_LONGEST))
         except (OSError, ValueError) as error:
             raise ProjectBroken(str(path), str(error)) from error
+
+
+def parsed(name: str, page: bytes) -> Known:
+    """What a page says. Raises ValueError where it can't be understood."""
+    said = tomllib.loads(page.decode())
+    into = _text(said.get("into"))
     return Known(
         name,
         _text(said.get("label")),
         _text(said.get("origin")),
         _texts(said.get("roots")),
-        _into(said),
+        into if is_id(into) else "",
         tuple(one for one in _texts(said.get("was")) if is_id(one)),
     )
 
@@ -124,19 +129,6 @@ def standing(home: Home, name: str) -> str:
             break
         seen.append(page.into)
     return seen[-1]
-
-
-def into_of(page: bytes) -> str:
-    """The id that a page says to stand in for its project, "" for none or where it can't be understood."""
-    try:
-        return _into(tomllib.loads(page.decode()))
-    except ValueError:
-        return ""
-
-
-def _into(said: Mapping[str, object]) -> str:
-    into = _text(said.get("into"))
-    return into if is_id(into) else ""
 
 
 def _text(value: object) -> str:

@@ -28,7 +28,7 @@ from coffer.errors import ReceiptNotFound
 from coffer.store import vault
 from coffer.store.db import DONE, PREPARED, UNDONE, Receipt, begun, database, save
 from coffer.store.home import Home
-from coffer.store.projects import FILE, into_of, is_id
+from coffer.store.projects import FILE, folder, is_id, parsed
 from coffer.work.archive_errors import ArchiveExists, ArchiveUnreadable
 from coffer.work.effective import user_home
 
@@ -192,16 +192,27 @@ class _Known:
     def __init__(self) -> None:
         self._lanes: dict[Path, dict[str, str]] = {}
 
-    def of(self, folder: Path, lane: Lane) -> Mapping[str, str]:
+    def of(self, place: Path, lane: Lane) -> Mapping[str, str]:
         """Text by id of all that lies in a lane's folder, archives too."""
-        if folder not in self._lanes:
-            files = sorted(folder.rglob("*.md")) if folder.is_dir() else ()
-            self._lanes[folder] = {one.id: one.text for path in files for one in vault.entries(path, lane)}
-        return self._lanes[folder]
+        if place not in self._lanes:
+            files = sorted(place.rglob("*.md")) if place.is_dir() else ()
+            self._lanes[place] = {one.id: one.text for path in files for one in vault.entries(path, lane)}
+        return self._lanes[place]
 
 
 def _is_name(part: str) -> bool:
     return part[:1] not in ("", ".") and not _CONTROL.search(part) and len(os.fsencode(part)) <= _LONGEST_NAME
+
+
+def _page(home: Home, path: Path, data: bytes) -> Incoming:
+    """A project's page, where none is here, and where it neither gives away a memory that is here nor reads one."""
+    try:
+        page = parsed(path.parent.name, data)
+    except ValueError:
+        return Incoming(path, "knowledge")
+    own = [path.parent] if page.into else []
+    taken = path.exists() or any(one.is_dir() for one in (*own, *(folder(home, name) for name in page.was)))
+    return Incoming(path, "knowledge") if taken else Incoming(path, "knowledge", page=data, into=page.into)
 
 
 def _shown(name: str | PurePosixPath) -> str:
@@ -223,13 +234,7 @@ def _incoming(home: Home, name: PurePosixPath, data: bytes, archive: Path, known
         raise ArchiveUnreadable(str(archive), f"“{_shown(name)}” in it is nothing that a vault holds")
     path = vault.vault(home).joinpath(*parts)
     if page:
-        into = into_of(data[:_LARGEST_PAGE])
-        here = path.exists() or (
-            into and path.parent.is_dir()
-        )  # nobody else gives away a memory that is here
-        return Incoming(
-            path, "knowledge", page=b"" if here else data[:_LARGEST_PAGE], into="" if here else into
-        )
+        return _page(home, path, data[:_LARGEST_PAGE])
     assert lane is not None
     found = Incoming(path, lane, text=data.decode("utf-8", "surrogateescape"))
     whole = path.parent.name == "handoff"  # one a branch: the one that is there counts
@@ -337,14 +342,14 @@ def _take_out(home: Home, path: Path, lane: Lane, said: set[tuple[str, str]]) ->
         _prune_folders(home, path.parent)
 
 
-def _prune_folders(home: Home, folder: Path) -> None:
+def _prune_folders(home: Home, place: Path) -> None:
     """Folders that an import made and that hold nothing any more."""
-    while folder != vault.vault(home) and folder.is_relative_to(vault.vault(home)):
+    while place != vault.vault(home) and place.is_relative_to(vault.vault(home)):
         try:
-            os.rmdir(folder)  # noqa: PTH106  (refuses one that holds something, which ends the walk)
+            os.rmdir(place)  # noqa: PTH106  (refuses one that holds something, which ends the walk)
         except OSError:
             return
-        folder = folder.parent
+        place = place.parent
 
 
 def _keep(receipt: Receipt, home: Home) -> None:
