@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from coffer.core.input_line import read_prompt
 from coffer.core.repair import fixes
 from coffer.store.home import Home
 from coffer.work import runs
@@ -270,6 +271,24 @@ def test_nothing_is_sent_around_a_turn(stage: Stage) -> None:
         pane.settle(0.6)
         assert stage.reload(pane)["kind"] == "refused"
         assert line(pane) == "be slow please"
+        pane.type(CTRL_U)
+        pane.settle(0.3)
+        pane.submit("be slow please")
+        stage.home.wait_status("busy")
+        pane.type("greet the fig")
+        pane.wait(lambda look: read_prompt(look).text == "greet the fig")
+        pane.type("\r")  # it waits in the queue, and comes back into the line
+        pane.wait(
+            lambda look: read_prompt(look).text != "greet the fig" and "greet the fig" in "".join(look.rows)
+        )
+        pane.type(UP)
+        pane.wait(lambda look: read_prompt(look).text == "greet the fig")
+        assert stage.reload(pane)["kind"] == "refused"
+        pane.wait("That was slow")
+        stage.home.wait_status("idle")
+        pane.settle(0.6)
+        assert stage.reload(pane)["kind"] == "refused"
+        assert line(pane) == "greet the fig"
         pane.type(CTRL_U)
         pane.settle(0.3)
         pane.submit("fetch it please")
