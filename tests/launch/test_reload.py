@@ -268,6 +268,21 @@ def test_a_dialog_over_our_text_and_what_it_leaves(desk: Desk) -> None:
     assert ["".join(c for c, _ in sent) for sent in desk.fake.sent] == ["mine\r"]
 
 
+def test_cells_that_the_client_left_in_the_row_hold_no_key_back(desk: Desk) -> None:
+    """Seen with 2.1.197 behind a background command: `❯  hurning…` with the cursor in front of it."""
+    desk.rest(0.2)
+    desk.ask()
+    desk.rest(1)
+    desk.press("mine")
+    desk.fake.state = PROMPT
+    desk.attendant.output(desk.fake.draw() + b"\x1b[7;4Hhurning\x1b[7;3H", desk.now)
+    desk.rest(1)
+    assert desk.answers == []
+    desk.rest(2)
+    assert [answer["kind"] for answer in desk.answers] == ["typed"]
+    assert desk.fake.got == desk.pressed
+
+
 def test_a_client_that_never_comes_back_gets_the_keys_all_the_same(desk: Desk) -> None:
     desk.rest(0.2)
     desk.ask()

@@ -50,11 +50,13 @@ class Prompt:
     """What the input line holds. text: of a draft, its lines as they are wrapped on the screen.
 
     menu: whether the menu of commands is open below it, where Enter takes the menu's choice and not the text.
+    at_start: whether the cursor stands in front of the text.
     """
 
     kind: str
     text: str = ""
     menu: bool = False
+    at_start: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -90,7 +92,7 @@ def read_prompt(look: Look) -> Prompt:
     # a suggestion of the client's: its first character is below the cursor, the rest is faint
     suggested = len(solid) == 1 < len(text) and bottom == top + 1
     if (solid and not suggested) or not at_its_start:
-        return Prompt(DRAFT, text, menu=_has_menu(look, top, bottom))
+        return Prompt(DRAFT, text, menu=_has_menu(look, top, bottom), at_start=at_its_start)
     return Prompt(EMPTY)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coffer.core.input_line import EMPTY, INDENT, SEARCH, VIM, holds_exactly, read_prompt
+from coffer.core.input_line import DRAFT, EMPTY, INDENT, SEARCH, VIM, holds_exactly, read_prompt
 from coffer.core.look import Look
 
 SETTLE_SECONDS = 2.0
@@ -30,6 +30,7 @@ _SURE_SECONDS = 0.25
 _RELOAD_SECONDS = 20.0
 """For the client to be back at an empty prompt; then held keys are let go whatever shows."""
 _BACK_SECONDS = 0.4
+_LEFT_SECONDS = 1.5
 _ERASE = b"\x7f"
 _ENTER = b"\r"
 _ESCAPE = b"\x1b"
@@ -238,7 +239,10 @@ class Reload:
     def _sent(self, sight: Sight) -> bytes:
         """Until the client is back at an empty prompt: a key that came earlier would be lost in its reload."""
         passed = sight.now - self._since
-        back = read_prompt(sight.look).is_empty and sight.now - sight.drawn_at >= _BACK_SECONDS
+        prompt, rests = read_prompt(sight.look), sight.now - sight.drawn_at
+        # 2.1.197 may leave cells of its spinner in the row. No key went there: text would have the cursor behind it
+        left = prompt.kind == DRAFT and prompt.at_start and rests >= _LEFT_SECONDS
+        back = (prompt.is_empty and rests >= _BACK_SECONDS) or left
         if passed >= _BACK_SECONDS and back and not sight.standing:
             self._end(Outcome(TYPED, said=_said(sight.look, self.line), seconds=passed))
         elif passed > _RELOAD_SECONDS:
