@@ -197,16 +197,20 @@ class Keys:
             os._exit(_KILLED)
         if self._fault == "refuses":
             return Reloaded(REFUSED, "a key was pressed")
-        if (
-            json.loads(self._agent.registry.read_text())["status"] != "idle"
-        ):  # it looks once more, as the launcher does
+        traced = sys.gettrace()
+        sys.settrace(None)  # nothing begins between its last look and Enter
+        try:
+            return self._typed()
+        finally:
+            sys.settrace(traced)
+
+    def _typed(self) -> Reloaded:
+        agent = self._agent
+        if json.loads(agent.registry.read_text())["status"] != "idle":
             return Reloaded(REFUSED, "Claude Code is busy")
-        (receipt, *_) = moves_made(self._agent.home, self._agent.transcript)
-        if self._fault == "deaf":
-            with self._agent.log.open("a") as file:
-                file.write("")
-            return Reloaded(DONE)
-        self._agent.typed(receipt.id)
+        if self._fault != "deaf":
+            (receipt, *_) = moves_made(agent.home, agent.transcript)
+            agent.typed(receipt.id)
         if self._fault == "behind typing":
             os._exit(_KILLED)
         return Reloaded(DONE, seconds=0.1)
