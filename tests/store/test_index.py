@@ -181,6 +181,8 @@ def test_neither_rules_nor_handoffs_nor_what_a_link_leads_to(house: Home, tmp_pa
     (vault.vault(house) / "projects" / "linked").symlink_to(tmp_path)
     (knowledge / ".draft.md").write_text("deploy later")
     (knowledge / "notes.txt").write_text("deploy never")
+    (knowledge / "odd\udcff.md").write_text("deploy oddly")
+    (vault.vault(house) / "projects" / "odd\udcff" / "knowledge").mkdir(parents=True)
     assert texts(house, "deploy") == ["deploy it"]
 
 

@@ -7,14 +7,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from coffer.errors import CofferError
+from coffer.store import index
 from coffer.store.home import Home
 from coffer.store.index_search import Filters
 from coffer.store.project_errors import ProjectNotFound
 from coffer.work.bundles import bundle_for
 from coffer.work.handoff import By
-from coffer.work.memory_errors import KeptAlready, NoSuchNote, NoteChangedSince, NoteRefused
+from coffer.work.memory_errors import IndexMaking, KeptAlready, NoSuchNote, NoteChangedSince, NoteRefused
 from coffer.work.memory_here import Here, here
 from coffer.work.projects import merge
 from coffer.work.recall import day_of, newest_of, recall
@@ -219,3 +221,15 @@ def test_every_refusal_is_a_sentence(desk: Desk) -> None:
     with pytest.raises(CofferError) as refused:
         desk.keep("")
     assert str(refused.value) == "This was not kept: it is empty."
+
+
+def test_a_note_is_kept_while_another_process_makes_the_index(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.keep("fact one")
+    monkeypatch.setattr(index, "BUSY", 0.05)
+    with FileLock(desk.home.locks / "index.lock"):
+        desk.keep("fact two")
+        with pytest.raises(IndexMaking):
+            desk.found("fact")
+    assert sorted(desk.found("fact")) == ["fact one", "fact two"]

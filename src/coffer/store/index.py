@@ -17,6 +17,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from coffer.core.entry import Lane, entries_of
+from coffer.core.text import is_text
 from coffer.store.home import Home
 from coffer.store.index_tables import TABLES, VERSION, add, folder_id, take_out
 from coffer.store.vault import dated, read, vault
@@ -26,7 +27,8 @@ LANES: tuple[Lane, ...] = ("knowledge", "journal")
 GLOBAL = "global"
 _BATCH = 50
 """Files of a transaction, for which readers wait when it ends."""
-_BUSY = 5.0
+BUSY = 5.0
+"""Seconds to wait for another process."""
 
 Progress = Callable[[int, int], None]
 """Called with (files done, files in all)."""
@@ -87,7 +89,7 @@ def scan(home: Home) -> list[Seen]:
 def _folders(folder: Path) -> list[str]:
     try:
         with os.scandir(folder) as found:
-            return [item.name for item in found if item.is_dir(follow_symlinks=False)]
+            return [item.name for item in found if item.is_dir(follow_symlinks=False) and is_text(item.name)]
     except OSError:
         return []
 
@@ -97,7 +99,9 @@ def _files(root: Path, name: str, folder: Path, lane: Lane) -> list[Seen]:
     seen = []
     with suppress(OSError), os.scandir(folder) as found:  # most projects have not every lane
         for item in found:
-            if item.name.endswith(".md") and item.name[0] != "." and item.is_file(follow_symlinks=False):
+            if not item.name.endswith(".md") or item.name[0] == "." or not is_text(item.name):
+                continue  # a name that is no UTF-8 can't stand in the index
+            if item.is_file(follow_symlinks=False):
                 at = item.stat(follow_symlinks=False)
                 seen.append(Seen(item.path[start:], name, lane, at.st_ino, at.st_mtime_ns, at.st_size))
     return seen
@@ -110,12 +114,12 @@ def rebuild(home: Home, progress: Progress | None = None) -> Done:
 
 
 def current(
-    home: Home, most: int | None = None, wait: float = _BUSY, progress: Progress | None = None
+    home: Home, most: int | None = None, progress: Progress | None = None
 ) -> tuple[sqlite3.Connection, bool]:
     """The index, up to date, to read from; and whether the file is so too. A vault without entries gets none.
 
-    most: files to read before; more: TooMuch. wait: seconds for another process that makes the index; it is IndexBusy
-    where there is none to read from yet. Raises sqlite3.Error for one that is broken inside.
+    most: files to read before; more: TooMuch. While another process makes the index, the one that is there answers;
+    where there is none yet, IndexBusy. Raises sqlite3.Error for one that is broken inside.
     """
     seen = scan(home)
     if not seen and not path(home).exists():
@@ -133,7 +137,7 @@ def current(
     if most is not None and changed > most:
         raise TooMuch
     try:
-        with _alone(home, wait):
+        with _alone(home, BUSY):
             _update(home, seen, progress)
         return as_it_is(home), True
     except IndexBusy:
@@ -212,7 +216,7 @@ def as_it_is(home: Home, *, write: bool = False) -> sqlite3.Connection:
     """The file, if it is an index of this version, up to date or not. Raises sqlite3.Error."""
     mode = "rw" if write else "ro"
     connection = sqlite3.connect(
-        f"{path(home).absolute().as_uri()}?mode={mode}", timeout=_BUSY, uri=True, isolation_level=None
+        f"{path(home).absolute().as_uri()}?mode={mode}", timeout=BUSY, uri=True, isolation_level=None
     )
     try:
         _require_version(connection)

@@ -29,7 +29,7 @@ from coffer.work.bundles import bundle_for
 from coffer.work.handoff import By
 from coffer.work.identity import register
 from coffer.work.index_use import ask
-from coffer.work.memory_errors import KeptAlready, NoteChangedSince, NoteRefused
+from coffer.work.memory_errors import IndexMaking, KeptAlready, NoteChangedSince, NoteRefused
 from coffer.work.memory_here import Here
 
 KIND = "remember"
@@ -66,7 +66,7 @@ def remember(  # noqa: PLR0913  (what, where, who, when)
 ) -> Kept:
     """Keep a text. scope: None is the project's where there is one, else global.
 
-    Raises NoteRefused, KeptAlready, ProjectNotFound, IndexMaking, Busy, FileMoved, WriteFailed, ProjectBroken.
+    Raises NoteRefused, KeptAlready, ProjectNotFound, Busy, FileMoved, WriteFailed, StoreFailed, ProjectBroken.
     """
     if scope == "project" and place.identity is None:
         raise place.no_project("to be written to")
@@ -133,7 +133,10 @@ def _require_new(
     if any(plain == same(line) for line in bundle_for(place.folder, place.home, environment).lines):
         raise NoteRefused("it is one of the standing rules, which Coffer sends by itself")
     folders = (*place.project, GLOBAL) if into_project else (GLOBAL,)
-    hit = ask(place.home, partial(_says_already, said=said, filters=Filters(folders)), lives=lives)
+    try:
+        hit = ask(place.home, partial(_says_already, said=said, filters=Filters(folders)), lives=lives)
+    except IndexMaking:
+        return  # kept twice is better than not at all
     if hit is not None:
         where = "the global memory" if hit.folder == GLOBAL else "this project"
         raise KeptAlready(hit.id, where, hit.time[:10])
