@@ -77,11 +77,16 @@ def command(ids: tuple[str, ...], phrase: str, write: bool, yes: bool, as_machin
 
 
 def _forget(home: Home, world: World, found: list[Found]) -> list[Place]:
-    """With the daemon stopped: it writes the same files, and holds in memory what it last sent."""
+    """With the daemon stopped: it writes the same files, and holds in memory what it last sent.
+
+    Looked for again then, since what it held stands in the database by now.
+    """
     ran = life.running(home) is not None
     if ran:
         life.stop(home)
     try:
+        if ran:
+            found = [look(home, world.environment, phrase=one.phrase, entry=one.id) for one in found]
         return [place for one in found for place in forget(home, one)]
     finally:
         if ran:
