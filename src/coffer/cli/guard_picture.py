@@ -37,13 +37,23 @@ def picture(world: World, home: Home, width: int) -> RenderableType:
             text(f"{one.saving.tokens:,}" if one.saving else ""),
         )
     keep_whole(rows, width, "session", "tier")
-    steps = [text(f"{_short(one)}: {one.next_step}") for one in found if one.next_step]
+    steps = [text(f"{_short(one)}: {one.next_step}{_moved(one)}") for one in found if one.next_step]
     return Group(rows, Text(""), *steps)
 
 
 def _short(one: Watched) -> str:
     found = one.listed.found
     return found.id[:8] if found.agent == "claude" else found.id[-8:]
+
+
+def _moved(one: Watched) -> str:
+    """What the last prune of an open session brought."""
+    data = one.moved.data if one.moved is not None else {}
+    if not isinstance(data.get("forecast"), int):
+        return ""
+    measured = data.get("measured")
+    said = f"{measured:,} measured" if isinstance(measured, int) else "not measured yet"
+    return f". Its last prune: {data['forecast']:,} tokens forecast, {said}"
 
 
 def _tier(one: Watched) -> Text:

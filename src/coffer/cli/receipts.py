@@ -11,7 +11,7 @@ import click
 
 from coffer.cli import plain
 from coffer.cli.session import World
-from coffer.store.db import Receipt
+from coffer.store.db import DONE, Receipt
 from coffer.store.home import Home
 from coffer.work.receipts import all_receipts, audited
 
@@ -44,7 +44,16 @@ def command(everything: bool, audit: bool, as_machine: bool) -> None:
     from coffer.cli.screen import cell, console, keep_whole, table, text  # noqa: PLC0415  (rich is imported when something is drawn)
 
     rows = table(
-        "", "receipt", "time", "what", "state", "tokens", "bytes", "about", right=("tokens", "bytes")
+        "",
+        "receipt",
+        "time",
+        "what",
+        "state",
+        "tokens",
+        "saved",
+        "bytes",
+        "about",
+        right=("tokens", "saved", "bytes"),
     )
     for receipt in shown:
         data = receipt.data
@@ -59,8 +68,9 @@ def command(everything: bool, audit: bool, as_machine: bool) -> None:
             receipt.id,
             plain.moment(receipt.time)[5:],
             text(_what(receipt)),
-            receipt.status,
+            _state(receipt),
             tokens,
+            _saved(receipt),
             size,
             cell(_about(receipt), _WIDE),
         )
@@ -72,10 +82,30 @@ def command(everything: bool, audit: bool, as_machine: bool) -> None:
     screen.print(rows)
 
 
+def _saved(receipt: Receipt) -> str:
+    """Of a prune of an open session: what was measured, of what was forecast; the forecast alone until then."""
+    data = receipt.data
+    if data.get("by") is None or not isinstance(data.get("forecast"), int):
+        return ""
+    forecast, measured = data["forecast"], data.get("measured")
+    if isinstance(measured, int):
+        return f"{'-' if measured < 0 else ''}{plain.tokens(abs(measured))} of {plain.tokens(forecast)}"
+    return f"? of {plain.tokens(forecast)}"
+
+
+def _state(receipt: Receipt) -> str:
+    """Its state; of a move in an open session what became of the reload."""
+    reload = receipt.data.get("reload")
+    outcome = reload.get("outcome") if isinstance(reload, dict) and receipt.status == DONE else ""
+    return f"{receipt.status}, {outcome}" if outcome else receipt.status
+
+
 def _what(receipt: Receipt) -> str:
     """What was done, in a word or two."""
     more = receipt.data.get("prescription", receipt.data.get("undoes", receipt.data.get("verb", "")))
     kind = receipt.kind.lower().replace("_", " ")
+    if receipt.data.get("tier"):
+        more = f"{more}, {receipt.data['tier']}"
     return kind if more == kind else f"{kind} {more}".rstrip()
 
 
