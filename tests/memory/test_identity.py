@@ -219,6 +219,23 @@ def test_a_memory_from_before_the_origin_is_kept_and_found_by_other_clones(user:
     assert page.origin == "github.com/tide/charts"
 
 
+def test_a_memory_from_before_the_origin_is_read_also_where_another_clone_was_first(
+    user: Path, home: Home
+) -> None:
+    first = repository(user / "first")
+    before = register(home, first).id
+    git(first, "remote", "add", "origin", HUB)
+    other = register(home, repository(user / "other", HUB))
+    after = identity_of(first, home)
+    assert (after.id, after.aliases) == (other.id, (before,))
+    assert identity_of(user / "other", home).aliases == ()
+    shutil.rmtree(first)
+    stranger = repository(user / "first", "https://github.com/tide/stranger.git")
+    projects.write(home, projects.Known(before, origin="github.com/tide/charts"))
+    register(home, repository(user / "third", "https://github.com/tide/stranger.git"))
+    assert before not in identity_of(stranger, home).aliases
+
+
 def test_a_registered_project_is_written_once_and_holds_no_secret(user: Path, home: Home) -> None:
     top = repository(user / "one", "https://ann:hunter2hunter2@git.corp.example/a/b.git")
     name = register(home, top).id

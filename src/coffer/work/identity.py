@@ -64,7 +64,12 @@ def identity_of(root: Path, home: Home) -> Identity:
         why = f"{why[:-1]}; an alias or a merge gives it the memory of {stands}."
     page = projects.known(home, stands)
     name = (page.label if page else "") or stands.rpartition("-")[0] or stands
-    return Identity(stands, name, root, facts.origin, why, page.was if page else ())
+    was, own = page.was if page else (), _by_place(root, facts)
+    if own not in (found, stands, *was) and _is_there(home, own):
+        begun = projects.known(home, own)
+        if begun is None or (not begun.into and begun.origin in ("", facts.origin)):
+            was = (*was, own)  # begun here before it had an origin, and then another clone began the origin's
+    return Identity(stands, name, root, facts.origin, why, was)
 
 
 def own_id(root: Path, home: Home) -> str:
@@ -108,8 +113,8 @@ def id_of(name: str, key: str) -> str:
 
 def _decided(home: Home, root: Path, facts: _Facts) -> tuple[str, str]:
     """The id, and why."""
-    origin, key, repository = facts
-    own = id_of(key.name.removesuffix(".git") if key != root else key.name, str(key))
+    origin, _, repository = facts
+    own = _by_place(root, facts)
     if not origin:
         what = "a git repository without an origin" if repository else f"a folder with {FOLDER}"
         return own, f"It is {what}, so its place decides."
@@ -117,6 +122,11 @@ def _decided(home: Home, root: Path, facts: _Facts) -> tuple[str, str]:
     if not _is_there(home, by_origin) and _is_there(home, own):
         return own, "Its memory began before it had an origin, so its place decides."
     return by_origin, "Its origin decides, wherever it lies."
+
+
+def _by_place(root: Path, facts: _Facts) -> str:
+    key = facts.key
+    return id_of(key.name.removesuffix(".git") if key != root else key.name, str(key))
 
 
 def _is_there(home: Home, name: str) -> bool:
