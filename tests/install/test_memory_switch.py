@@ -12,10 +12,10 @@ import pytest
 
 from coffer.agents.memory_switch import SWITCHES, SwitchRefused, turn_back, turn_off, values
 from coffer.disk.places import Places
-from coffer.store.db import database, receipts
+from coffer.store.db import DONE, UNDONE, database, receipts
 from coffer.store.home import Home
 from coffer.work import native_memory as memory
-from coffer.work.config_write import DISABLED
+from coffer.work.config_write import DISABLED, RESTORED
 from coffer.work.gc import RETENTION_DAYS, collect
 from coffer.work.install import install, plan, plan_removal, uninstall
 from coffer.work.undo_any import undo_any
@@ -220,6 +220,24 @@ def test_the_undo_of_the_receipt_is_a_restore(house: House) -> None:
     assert path.read_text() == "[features]\nmemories = true\n"
     assert house.state("codex").state == "on"
     assert not memory.plan_restore("codex", house.places, house.home).changed
+
+
+def test_the_undo_leaves_what_was_written_since(house: House) -> None:
+    path = memory.switch_path("claude", house.places)
+    path.write_text('{"a": 1}')
+    house.off("claude")
+    with database(house.home, write=False) as connection:
+        (receipt,) = receipts(connection, str(path))
+    install(plan("claude", house.places, house.home), house.home)
+    hooked = json.loads(path.read_text())
+    done = undo_any(receipt, house.home, house.places)
+    del hooked["autoMemoryEnabled"]
+    assert json.loads(path.read_text()) == hooked
+    assert hooked["hooks"]
+    with database(house.home, write=False) as connection:
+        kinds = {one.id: (one.kind, one.status) for one in receipts(connection, str(path))}
+    assert kinds[receipt.id] == (DISABLED, UNDONE)
+    assert kinds[done.id] == (RESTORED, DONE)
 
 
 def test_what_outranks_the_settings_is_told(house: House, tmp_path: Path) -> None:

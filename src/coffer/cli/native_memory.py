@@ -57,7 +57,7 @@ def status_command(agent: str, as_machine: bool) -> None:
         for name in _chosen(agent, world)
     ]
     if as_machine:
-        click.echo(json.dumps({"agents": [_as_json(one) for one in found]}, indent=2))
+        click.echo(json.dumps({"agents": [_as_json(one) for one in found]}, indent=2, default=str))
     else:
         for one in found:
             _show(one)

@@ -9,9 +9,20 @@ from pathlib import Path
 from coffer.disk import config_file
 from coffer.disk.places import Places
 from coffer.disk.replace import refusals
+from coffer.errors import ChangedSince, PrunedContentMissing
 from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, save
 from coffer.store.home import Home
-from coffer.work import archive, config_write, draft, handoff, organize, projects, remember, trust
+from coffer.work import (
+    archive,
+    config_write,
+    draft,
+    handoff,
+    native_memory,
+    organize,
+    projects,
+    remember,
+    trust,
+)
 from coffer.work.undo import undo
 from coffer.work.undo_digest import undo_digest
 from coffer.work.undo_journal import undo_journal
@@ -42,6 +53,17 @@ def _config(receipt: Receipt, home: Home, _places: Places, now: datetime | None)
     return config_write.bring_back(receipt, home, now)
 
 
+def _memory(receipt: Receipt, home: Home, places: Places, now: datetime | None) -> Receipt:
+    """The agent's own memory put back: to the byte where nobody wrote since, else our values only."""
+    try:
+        return _config(receipt, home, places, now)
+    except (ChangedSince, PrunedContentMissing):
+        if not receipt.data.get("open"):
+            raise
+        done = native_memory.restore(native_memory.plan_restore(receipt.agent, places, home), home)
+        return done or receipt
+
+
 def _of_home(act: Callable[[Receipt, Home, datetime | None], Receipt]) -> Undo:
     """What needs nothing of the agents' folders."""
     return lambda receipt, home, _places, now: act(receipt, home, now)
@@ -59,6 +81,7 @@ UNDO: Mapping[str, Undo] = {
     remember.KIND: _of_home(remember.undo_remember),
     organize.KIND: _of_home(organize.undo_organize),
     **dict.fromkeys(config_write.KINDS, _config),
+    config_write.DISABLED: _memory,
 }
 """Kind of receipt → what takes it back."""
 
