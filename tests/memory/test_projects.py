@@ -92,6 +92,18 @@ def test_what_came_later_is_not_lost_by_an_undo(two: Two) -> None:
     assert two.files() == there
 
 
+def test_a_label_that_was_given_since_stays_at_an_undo(two: Two) -> None:
+    old, new = two.names
+    done = merge(two.home, old, new, NOW)
+    assert done.receipt is not None
+    label(two.home, two.user, two.tide, "Charts", NOW)
+    undo_project(done.receipt, two.home)
+    page = pages.known(two.home, new)
+    assert page is not None
+    assert (page.label, page.was) == ("Charts", ())
+    assert pages.standing(two.home, old) == old
+
+
 def test_merges_that_can_not_be_meant(two: Two) -> None:
     old, new = two.names
     with pytest.raises(MergeRefused):

@@ -183,7 +183,7 @@ def merge(home: Home, old: str, new: str, now: datetime) -> Merge:
     roots = tuple(dict.fromkeys((*other.roots, *page.roots)))
     projects.write(home, replace(page, into=new))
     projects.write(home, replace(other, roots=roots, was=_with(other.was, old, *page.was)))
-    receipt.status = DONE
+    receipt.status, receipt.data["after"] = DONE, _pages(home, old, new)
     _note(home, receipt, ())
     return Merge(old, new, tuple(done), receipt)
 
@@ -206,9 +206,9 @@ def undo_project(receipt: Receipt, home: Home, now: datetime | None = None) -> R
         back.append(Move(move.target, move.source))
     for move in back:
         _move(home, move)
+    after = receipt.data.get("after", {})
     for name, text in receipt.data["pages"].items():
-        path = projects.folder(home, name) / FILE
-        vault.rewrite(home, path, vault.read(path), text)
+        _page_back(home, name, text, after.get(name))
     done = begun("undo", "", "", Path(receipt.path), now or datetime.now(UTC))
     done.data["undoes"] = receipt.id
     receipt.status, done.status = UNDONE, DONE
@@ -216,6 +216,20 @@ def undo_project(receipt: Receipt, home: Home, now: datetime | None = None) -> R
         save(connection, receipt)
         save(connection, done)
     return done
+
+
+def _page_back(home: Home, name: str, text: str | None, after: str | None) -> None:
+    """A page as it was before; of one that was changed since only where its memory lies, the rest stays.
+
+    after: what stood there when it was done, None where a kill left that open.
+    """
+    path = projects.folder(home, name) / FILE
+    now = vault.read(path)
+    if after is None or now in (None, after):
+        vault.rewrite(home, path, now, text)
+        return
+    before = projects.parsed(name, (text or "").encode("utf-8", "surrogateescape"))
+    projects.write(home, replace(projects.read(home, name) or before, into=before.into, was=before.was))
 
 
 def _identity(home: Home, user: Path, folder: Path) -> Identity:
@@ -231,7 +245,7 @@ def _written(home: Home, pages: list[Known], verb: str, now: datetime) -> Receip
     receipt.data = {"verb": verb, "pages": _pages(home, *(page.id for page in pages))}
     for page in pages:
         projects.write(home, page)
-    receipt.status = DONE
+    receipt.status, receipt.data["after"] = DONE, _pages(home, *(page.id for page in pages))
     with database(home) as connection:
         save(connection, receipt)
     return receipt
