@@ -210,7 +210,6 @@ def test_work_in_flight_is_not_touched_and_then_it_is_done(stage: Stage) -> None
         stage.until(pane, lambda: stage.status() == "shell")
         held("shell")
         stage.until(pane, lambda: stage.moved(1))
-        print("\n".join(pane.look().rows))
         stage.grow(pane, 600_000)
         stage.say(pane, 720_000, {"tools": [FETCH], "usage": {"input_tokens": 720_000}})
         pane.wait("Do you want")
@@ -222,9 +221,33 @@ def test_work_in_flight_is_not_touched_and_then_it_is_done(stage: Stage) -> None
         stage.until(pane, lambda: stage.status() == "busy" and stage.helped())
         held("turn")
         assert [one.data["tier"] for one in stage.moves()] == ["deep", "trim"]
-        for one in stage.moves():
-            print({key: one.data[key] for key in ("forecast", "left_out", "strategies", "reload")})
     assert "/resume" not in json.dumps([one.body for one in stage.server.messages_requests()])
     program = stage.claude.transcript(headless.result().session_id)
     assert moves_made(stage.home, program) == []
+    assert stage.server.breaches == []
+
+
+def test_a_person_orders_it_in_the_session_and_reloads_by_hand(stage: Stage) -> None:
+    """Without `coffer run`: the line that the nudge names, typed into the client, and then `/resume`."""
+    words = [str(stage.claude.binary), *stage.claude.model_args]
+    with Pane(words, env=stage.env, cwd=stage.claude.cwd, rows=40, columns=130) as pane:
+        pane.wait("❯")
+        stage.grow(pane, 0)
+        stage.ended(pane, stage.say(pane, 0))
+        pane.type("!")
+        pane.settle(0.3)
+        pane.submit("coffer guard now")
+        pane.wait("Then type: /resume")
+        stage.until(
+            pane, lambda: [one.data["reload"]["outcome"] for one in stage.moves() if one.status == "done"]
+        )
+        (receipt,) = stage.moves()
+        assert (receipt.data["by"], outcome(receipt)) == ("person", "by hand")
+        pane.submit(f"/resume {stage.path.stem}")
+        pane.settle(1.5)
+        stage.ended(pane, stage.say(pane, 0))
+        assert "removed; coffer restore" in json.dumps(stage.server.messages_requests()[-1].messages)
+        closed = stage.until(pane, lambda: (data := stage.moves()[0].data).get("measured") and data)
+        assert closed["reload"]["outcome"] == "reloaded"
+        print({key: closed[key] for key in ("forecast", "measured")})
     assert stage.server.breaches == []

@@ -105,4 +105,4 @@ def _looked_after(session: Guarded, settings: Guard, hands: Hands, now: float) -
             closed = measure(session, now)
     except Busy:
         return Move("waits", "another Coffer is at it")
-    return move if closed is None else Move("nothing", "measured", receipt=closed)
+    return Move("nothing", "measured" if closed is not None else "", receipt=closed)

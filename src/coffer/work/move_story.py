@@ -91,6 +91,7 @@ def _reload_of(session: Guarded, receipt: Receipt, now: float) -> Receipt | None
     seen = loaded_at(session.home, session.id, since)
     if seen is not None:
         keep(session.home, receipt, outcome=RELOADED, seen_at=seen)
+        keep_moves(session.home, session.id, now, tell="")  # it is done: there is nothing to type any more
         return None
     if state == ASKED:  # whoever asked was killed: it is not asked twice
         keep(session.home, receipt, outcome=NOT_SEEN, why="Coffer was ended while it waited for the reload")
