@@ -27,7 +27,9 @@ def test_a_rule_that_was_just_sent_is_nowhere_any_more(rig: Rig) -> None:
     rig.end()
     assert _holding(rig) == []
     with database(rig.home, write=False) as connection:
-        assert connection.execute("SELECT count(*) FROM deliveries").fetchone()[0] > 1
+        assert connection.execute("SELECT count(*) FROM deliveries").fetchone()[0] > 0, (
+            "what was sent is still known"
+        )
 
 
 def _holding(rig: Rig, below: str = "") -> list[str]:
