@@ -17,8 +17,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Keep this instant of a session as a folder, redacted.",
     ),
     "now": ("coffer.cli.guard_now:command", "Prune an open session at its next idle moment, and reload it."),
-    "pause": ("coffer.cli.guard_watch:pause", "Have quiet: it watches, and nudges no more."),
-    "resume": ("coffer.cli.guard_watch:resume", "Let it nudge again."),
+    "pause": ("coffer.cli.guard_watch:pause", "Have quiet: it watches, and neither acts nor nudges."),
+    "resume": ("coffer.cli.guard_watch:resume", "Let it act and nudge again."),
     "off": ("coffer.cli.guard_watch:off", "Leave a session alone."),
     "clear": ("coffer.cli.guard_watch:clear", "Take a blocker for over that never ends by itself."),
 }
@@ -31,7 +31,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 def command(ctx: click.Context, watch: bool, as_machine: bool) -> None:
     """Show every open session: how full, which tier, whether it may be written to now, and what you can do.
 
-    Its gate says no unless every source says that a session is idle. A wrong verdict can be reported with the
+    Under `coffer run claude` it prunes a session by itself when it is idle, and reloads it; elsewhere it names a line
+    to type. Its gate says no unless every source says that a session is idle. A wrong verdict can be reported with the
     folder that `capture` makes.
     """
     if ctx.invoked_subcommand is None:

@@ -55,14 +55,14 @@ def _rows(world: World, home: Home) -> list[dict[str, object]]:
 @click.command()
 @_session
 def pause(session: str) -> None:
-    """Have quiet: it goes on watching, and nudges no more. Without SESSION: in all sessions."""
+    """Have quiet: it goes on watching, and neither acts nor nudges. Without SESSION: in all sessions."""
     _set(session, "paused", "is only watched; `coffer guard resume` ends that")
 
 
 @click.command()
 @_session
 def resume(session: str) -> None:
-    """Let the guard nudge again. Without SESSION: in all sessions that were not paused one by one."""
+    """Let the guard act and nudge again. Without SESSION: in all sessions that were not paused one by one."""
     _set(session, "on", "is guarded")
 
 

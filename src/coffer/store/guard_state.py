@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
+from filelock import FileLock
+
 from coffer.core.loads import loads
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
@@ -24,6 +26,7 @@ Mode = Literal["on", "paused", "off"]
 EVERYONE = "everyone"
 """In place of a session: all of them."""
 FOLDER = "guard"
+_PATIENCE = 2.0
 _SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
 
 
@@ -74,17 +77,18 @@ def mode_of(home: Home, session: str) -> Mode:
 
 
 def keep_state(home: Home, session: str, **changed: Any) -> bool:
-    """Change what is kept of a session; False where it is so already. Raises WriteFailed."""
+    """Change what is kept of a session; False where it is so already. Raises WriteFailed.
+
+    The daemon, its worker and the person's commands write it: one after the other, so that none loses a change.
+    """
     path = state_path(home, session)
-    if path is None:
-        return False
-    before = guard_state(home, session)
-    after = replace(before, **changed)
-    if after == before:
+    if path is None or replace(before := guard_state(home, session), **changed) == before:
         return False
     with refusals(path):
         home.make(path.parent)
-    return put(path, json.dumps(asdict(after)).encode(), 0o600)
+        with FileLock(path.parent / ".state.lock", timeout=_PATIENCE, mode=0o600):
+            after = replace(guard_state(home, session), **changed)
+            return put(path, json.dumps(asdict(after)).encode(), 0o600)
 
 
 def _words(said: object) -> tuple[str, ...]:
