@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from coffer.cli.statusline import line
 from coffer.core.safepoint import Answer, Blocker
 from coffer.core.settings import Guard
 from coffer.store.db import Receipt
 from coffer.store.guard_moves import Order, keep_moves, keep_order, moves_of
 from coffer.store.guard_state import EVERYONE, guard_state, keep_state
+from coffer.store.windows import read_report
 from coffer.work import prune
 from coffer.work.attend import Due, attend, due
 from coffer.work.guard import Hands, Move, Wish, act
@@ -218,12 +220,15 @@ def test_where_only_the_person_can_reload_it_is_written_if_they_said_so(client: 
     done = move(client, None, settings=Guard(write="idle"))
     assert done.kind == "by hand"
     assert f"/resume {client.session}" in moves_of(client.home, client.session, 0).tell
+    told = read_report(client.home.root, client.session)
+    assert line({}, told, {}).endswith(f"pruned on disk: /resume {client.session}")
     again = move(client, None, Wish("aggressive", "deep"), Guard(write="idle"))
     assert (again.kind, again.why) == ("left alone", "it is pruned, and waits for you to reload it")
     client.reload()
     client.turn(90_000)
     assert move(client, None, settings=Guard(write="idle")).kind != "left alone"
     assert outcome(newest(client)) == "reloaded"
+    assert "/resume" not in line({}, read_report(client.home.root, client.session), {})
 
 
 def test_a_prune_that_is_not_worth_it_is_not_made_and_the_reason_is_kept(tmp_path: Path) -> None:

@@ -80,6 +80,8 @@ def line(said: dict[str, Any], known: dict[str, Any], environment: Any) -> str:
         saves and tokens and abs(planned - tokens) <= _NEAR * tokens
     ):  # a plan for a smaller context says nothing
         parts.append(f"a prune saves {_short(min(saves, tokens))}")
+    if resume := _plain(known.get("resume")):
+        parts.append(f"pruned on disk: /resume {resume}")
     return " · ".join(parts)
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from coffer.disk.files import open_source
@@ -26,6 +27,7 @@ from coffer.store.db import DONE, FAILED, PREPARED, Receipt, database, receipts,
 from coffer.store.guard_moves import keep_moves, moves_of
 from coffer.store.home import Home
 from coffer.store.hook_events import loaded_at
+from coffer.store.windows import merge_report, read_report
 from coffer.work.guarded import Guarded
 from coffer.work.undo import carried_of
 
@@ -66,6 +68,14 @@ def tell(home: Home, receipt: Receipt, now: float, why: str) -> None:
     session = Path(receipt.path).stem  # what the client resumes by: the records of a fork may name another
     line = f"Coffer: this session was changed on disk, {why}. Type: /resume {session}"
     keep_moves(home, session, now, tell=line, tell_of=receipt.id)
+    show(home, session, session)
+
+
+def show(home: Home, session: str, resume: str) -> None:
+    """Have the statusline name the session that is to be resumed by hand; "" for none."""
+    with suppress(OSError):  # the nudge tells it as well
+        if resume or read_report(home.root, session).get("resume"):
+            merge_report(home.root, session, {"resume": resume, "session": session})
 
 
 def settle(session: Guarded, now: float) -> Receipt | None:
@@ -92,6 +102,7 @@ def _reload_of(session: Guarded, receipt: Receipt, now: float) -> Receipt | None
     if seen is not None:
         keep(session.home, receipt, outcome=RELOADED, seen_at=seen)
         keep_moves(session.home, session.id, now, tell="")  # it is done: there is nothing to type any more
+        show(session.home, session.id, "")
         return None
     if state == ASKED:  # whoever asked was killed: it is not asked twice
         keep(session.home, receipt, outcome=NOT_SEEN, why="Coffer was ended while it waited for the reload")
