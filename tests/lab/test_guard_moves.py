@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -186,7 +187,27 @@ def test_grown_over_a_tier_it_is_pruned_at_idle_and_reloaded(stage: Stage) -> No
         closed = stage.until(pane, lambda: (data := stage.moves()[0].data).get("measured") and data)
         print({key: closed[key] for key in ("tokens_before", "forecast", "measured", "strategies")})
         assert abs(closed["measured"] - closed["forecast"]) < 0.25 * closed["forecast"]
+        undone(stage, pane, receipt.id, closed)
     assert stage.server.breaches == []
+
+
+def undone(stage: Stage, pane: Pane, receipt: str, closed: dict[str, Any]) -> None:
+    """From another terminal, while the session is open: the original is back, and what was said since stays."""
+    appended = stage.path.read_bytes()[closed["bytes_after"] :]
+    undo = [sys.executable, "-m", "coffer.cli.main", "undo", receipt, "--json"]
+    with ThreadPoolExecutor(1) as beside:
+        ran = beside.submit(subprocess.run, undo, env=stage.env, capture_output=True, check=False)
+        stage.until(pane, ran.done)
+    done = json.loads(ran.result().stdout)
+    assert (done["kind"], done["reload"]["outcome"]) == ("reloaded", "reloaded")
+    original = Path(closed["backup"]).read_bytes()
+    assert stage.path.read_bytes().startswith(original)
+    assert appended in stage.path.read_bytes()
+    stage.ended(pane, stage.say(pane, 0))
+    sent = json.dumps(stage.server.messages_requests()[-1].messages)
+    assert "removed; coffer restore" not in sent
+    assert "answered word1" in sent
+    assert "answered the probe" in sent
 
 
 def test_work_in_flight_is_not_touched_and_then_it_is_done(stage: Stage) -> None:
