@@ -13,6 +13,7 @@ from coffer.core.commands import ended
 from coffer.core.journal import journal_of
 from coffer.core.journal_text import text_of
 from coffer.core.journal_words import chooses, is_filler, is_nod, leaves_open
+from coffer.core.sentences import plain
 from coffer.core.steps import (
     AGENT,
     PERSON,
@@ -269,6 +270,34 @@ def test_to_dos_choices_and_the_end_of_a_session() -> None:
         journal_of(heard(ClaudeScribe(), made)).open[0]
         == "Not answered: Rename them, but only those of the parser."
     )
+
+
+MARKS = {
+    "**Note:** it's *very* slow, see [the page](http://x/y).": "Note: it's very slow, see the page.",
+    "The __two words__ stand in `**kwargs` and `src/**/*.py`.": "The two words stand in `**kwargs` and `src/**/*.py`.",
+    "Mend __init__.py, mcp__coffer__recall and *.ts.": "Mend __init__.py, mcp__coffer__recall and *.ts.",
+    "It takes a `List<String>`, <b>not</b> a text.": "It takes a `List<String>`, not a text.",
+    "**Uses `a` and `b`**": "Uses `a` and `b`",
+}
+
+
+@pytest.mark.parametrize(("said", "shown"), MARKS.items())
+def test_emphasis_goes_and_names_stay(said: str, shown: str) -> None:
+    assert plain(said) == shown
+
+
+def test_what_the_last_report_left_open_stays_so_after_a_word_about_something_else() -> None:
+    made = Claude()
+    made.user("Make the sender wait longer after each 429.")
+    made.answer(call("c", command="git commit -qam x"))
+    made.result("c", "[main 1a2b3c4] Wait longer\n 1 file changed")
+    made.answer(text("The sender waits twice as long now. The jitter is not tested yet."))
+    made.user("And say uv, not pip, in what you tell me.")
+    made.answer(text("Noted: uv it is."))
+    journal = journal_of(heard(ClaudeScribe(), made))
+    assert journal.open == ["The jitter is not tested yet."]
+    journal.story.started = journal.story.ended  # as of `claude -p` with one short answer
+    assert "· 03:10 UTC (under a minute) ·" in text_of(journal)
 
 
 def test_german_is_told_as_well() -> None:

@@ -212,19 +212,27 @@ def _choice(step: Chose) -> str:
 def _done(episodes: Sequence[_Episode], known: set[str], decisions: Sequence[str]) -> list[str]:
     """What the agent says at the end of each piece of work, and all of what it says at the very end."""
     told = set(map(normal, decisions)) | known
-    working = [one for one in episodes if one.answer]
-    if not working:
+    last = _last_report(episodes)
+    if last is None:
         return []
-    last = working[-1]
-    earlier = [one for one in working[:-1] if one.work]
-    if not last.work and len(last.answer) < 200 and earlier:
-        last = earlier.pop()
+    earlier = [one for one in episodes if one.answer and one.work and one is not last]
     heaviest = sorted(range(len(earlier)), key=lambda at: (-earlier[at].work, at))[:3]
     found = [said for at in sorted(heaviest) for said in _best(list(_telling(earlier[at].answer, told)), 1)]
     found += _best(list(_telling(last.answer, told)), MOST_DONE - len(found))
     if not found and not is_nod(last.answer):
         found = [quoted(last.answer, LONGEST_DONE)]  # a short answer is better than none
     return list(dict.fromkeys(found))
+
+
+def _last_report(episodes: Sequence[_Episode]) -> _Episode | None:
+    """What the session's last report ends; a few words after it, for which nothing was done, are no other report."""
+    working = [one for one in episodes if one.answer]
+    if not working:
+        return None
+    last = working[-1]
+    if last.work or len(last.answer) >= 200:
+        return last
+    return next((one for one in reversed(working) if one.work), last)
 
 
 def _best(said: list[str], most: int) -> list[str]:
@@ -289,7 +297,9 @@ def _open(episodes: Sequence[_Episode], found: Journal) -> list[str]:
         shown = [quoted(item, 100) for item in plans[-1][:4]]
         more = f" and {len(plans[-1]) - 4} more" if len(plans[-1]) > 4 else ""
         items.append(f"On the to-do list: {'; '.join(shown)}{more}")
-    items += [quoted(one, LONGEST_POINT) for one in sentences(last.answer) if leaves_open(one)]
+    report = _last_report(episodes)
+    ends = [one.answer for one in (report, last) if one is not None]
+    items += [quoted(one, LONGEST_POINT) for end in ends for one in sentences(end) if leaves_open(one)]
     return list(dict.fromkeys(items))[:MOST_OPEN]
 
 

@@ -82,7 +82,7 @@ def when(started: str, ended: str, local: Local) -> str:
         begin, end = local(datetime.fromisoformat(started)), local(datetime.fromisoformat(ended))
     except ValueError:
         return ""
-    minutes = int((end - begin).total_seconds() // 60)
+    minutes = max(0, int((end - begin).total_seconds() // 60))
     lasted = (
         f"{minutes // 1440} d {minutes % 1440 // 60} h"
         if minutes >= 1440
@@ -90,6 +90,8 @@ def when(started: str, ended: str, local: Local) -> str:
     )
     offset = f"{end:%z}"
     zone = "UTC" if offset == "+0000" else f"UTC{offset[:3]}:{offset[3:5]}"
+    if minutes == 0:
+        return f"{end:%H:%M} {zone} (under a minute)"
     if begin.date() == end.date():
         return f"{begin:%H:%M}–{end:%H:%M} {zone} ({lasted})"
     return f"{begin:%Y-%m-%d %H:%M} to {end:%m-%d %H:%M} {zone} ({lasted})"

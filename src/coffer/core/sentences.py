@@ -12,7 +12,10 @@ _TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]{0,200})?/?>")
 _BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)]|[☐☑✅✔✓❌✗➜→])\s+(?:\[[ xX]\]\s+)?")
 _HEADING = re.compile(r"^\s*#{1,6}\s+|^\s*\*\*[^*]+\*\*:?\s*$")
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
-_MARKS = re.compile(r"\*\*|__|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
+_MARKS = re.compile(r"(?<!/)\*\*(?!/)|(?<![\w*/])\*(?=[^\s./])|(?<=[^\s/])\*(?![\w*/]|\.\w)")
+_BOLD = re.compile(r"(?<!\w)__(?=[^\W_])([^_\n]*\s[^_\n]*)(?<=[^\s_])__(?!\w)")
+"""Emphasis by underscores: of several words, since a single one is a name (`__init__`)."""
+_CODE = re.compile(r"(`+[^`\n]+`+)")
 _END = re.compile(
     r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bz\.B\.)(?<!\bd\.h\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bca\.)(?<!\bNr\.)(?<!\bbzw\.)"
     r"(?<=[.!?…])[\"'”’)\]*]*\s+(?=[\"'“„(\[`*]?[A-ZÄÖÜÉÀ0-9À-ÖØ-Þ“„`\"(\[])|(?<=[。！？])\s*"
@@ -44,8 +47,10 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def plain(text: str) -> str:
-    """One line without emphasis, links and tags."""
-    return " ".join(_MARKS.sub("", _TAG.sub(" ", _LINK.sub(r"\1", text))).split())
+    """One line without emphasis, links and tags; what stands between backticks is left as it is."""
+    pieces = _CODE.split(_LINK.sub(r"\1", text))
+    pieces[::2] = [_MARKS.sub("", _BOLD.sub(r"\1", _TAG.sub(" ", piece))) for piece in pieces[::2]]
+    return " ".join("".join(pieces).split())
 
 
 def _lines(text: str) -> Iterator[str]:
