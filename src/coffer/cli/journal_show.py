@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ import click
 
 from coffer.cli.counter import json_option
 from coffer.cli.session import World
-from coffer.core.entry import title
+from coffer.core.entry import Entry, title
 from coffer.disk.project import project_of
 from coffer.store.home import Home
+from coffer.store.projects import all_known
 from coffer.work.effective import user_home
 from coffer.work.journal_list import Page, all_lanes, lanes_of, pages
 
@@ -62,7 +64,13 @@ def command(
     titles: bool,
     as_machine: bool,
 ) -> None:
-    """Read the journal of the project that you are in, of the last seven days unless you name others."""
+    r"""Read the journal of the project that you are in, of the last seven days unless you name others.
+
+    \b
+    coffer journal show --day yesterday
+    coffer journal show --since 30d --titles
+    coffer journal show --all --since 2026-11-01 | less -R
+    """
     if project is not None and everything:
         raise click.UsageError("--project and --all exclude each other.")
     world = World.now()
@@ -79,7 +87,8 @@ def command(
         span = f"on {day}" if day else f"since {first}"
         _say(f"The journal of {where} has no entry {span}. What waits: coffer journal status")
         return
-    _draw(found, titles=titles, everything=everything)
+    names = {one.id: one.label or one.id for one in all_known(home)} if everything else {}
+    _draw(found, names, titles=titles)
 
 
 def as_json(page: Page) -> dict[str, Any]:
@@ -99,11 +108,16 @@ def _say(sentence: str) -> None:
     click.echo(visible(sentence))
 
 
-def _draw(found: list[Page], *, titles: bool, everything: bool) -> None:
+def _whence(entry: Entry) -> str:
+    return f"session {entry.session}" if entry.session else "written by you"
+
+
+def _draw(found: list[Page], names: Mapping[str, str], *, titles: bool) -> None:
+    """names: of the projects by their ids, where entries of several are shown."""
     from rich.text import Text  # noqa: PLC0415  (rich is imported when something is drawn)
 
     from coffer.cli.plain import moment, visible_line  # noqa: PLC0415
-    from coffer.cli.screen import console  # noqa: PLC0415
+    from coffer.cli.screen import console, flow  # noqa: PLC0415
 
     screen = console()
     day = ""
@@ -111,15 +125,16 @@ def _draw(found: list[Page], *, titles: bool, everything: bool) -> None:
         if page.day != day:
             day = page.day
             screen.print(Text(f"{chr(10) if day != found[0].day else ''}{day}", style="bold cyan"))
-        where = f" [{page.project}]" if everything else ""
+        where = f" [{names.get(page.project, page.project)}]" if names else ""
         if titles:
             line = f"{moment(page.entry.time)[11:]}  {page.entry.id}  {title(page.entry)}{where}"
             screen.print(Text(f"  {visible_line(line)}"), soft_wrap=True)
             continue
         screen.print()
-        for line in page.entry.text.splitlines():
-            screen.print(_line(line, where), soft_wrap=True)
-        screen.print(Text(f"{page.entry.id} · session {visible_line(page.entry.session)}", style="dim"))
+        for line in page.entry.text.rstrip().splitlines():
+            flow(screen, _line(line, where))
+        whence = visible_line(f"{page.entry.id} · {_whence(page.entry)}")
+        screen.print(Text(f"\n{whence}", style="dim"), soft_wrap=True)
 
 
 def _line(line: str, where: str) -> Any:

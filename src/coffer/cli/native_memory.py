@@ -13,6 +13,7 @@ import click
 from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.agents.memory_switch import SWITCHES
 from coffer.cli import hooks_picture as picture
+from coffer.cli.counter import json_option
 from coffer.cli.session import World
 from coffer.errors import CofferError
 from coffer.store.db import Receipt
@@ -45,9 +46,9 @@ def command() -> None:
     """
 
 
-@command.command("status")
+@command.command("status", short_help="Say whether it is on, and who switched it.")
 @_AGENT
-@_JSON
+@json_option
 def status_command(agent: str, as_machine: bool) -> None:
     """Say whether each agent's own memory is on, who switched it, and what says otherwise."""
     world = World.now()

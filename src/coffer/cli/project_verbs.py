@@ -137,7 +137,7 @@ def list_command(as_machine: bool) -> None:
     if not rows:
         click.echo("No project has a memory yet.")
         return
-    from coffer.cli.screen import cell, console, table  # noqa: PLC0415  (rich is imported when something is drawn)
+    from coffer.cli.screen import cell, console, keep_whole, table  # noqa: PLC0415  (rich is imported when drawn)
 
     shown = table("", "id", "label", "holds", "origin or folder")
     for page, row in zip(pages, rows, strict=True):
@@ -149,7 +149,9 @@ def list_command(as_machine: bool) -> None:
             f"→ {row['into']}" if row["into"] else holds or "nothing",
             cell(page.origin or (page.roots[0] if page.roots else "")),
         )
-    console().print(shown)
+    screen = console()
+    keep_whole(shown, screen.width, "id", "label")
+    screen.print(shown)
 
 
 @click.command("label")

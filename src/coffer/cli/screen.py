@@ -70,6 +70,24 @@ def stacked_bar(groups: Sequence[tuple[str, float]], total: float, width: int) -
     return bar
 
 
+def flow(screen: Console, line: Text) -> None:
+    """Print a line of prose: on a terminal, also behind a pager, it goes on in further lines, below its own text.
+
+    Where no terminal is anywhere near, a program reads: a line stays one line.
+    """
+    if not any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        screen.print(line, soft_wrap=True)
+        return
+    mark = "- " if line.plain.startswith("- ") else ""
+    width = min(screen.width, _WIDEST_PROSE) - len(mark)
+    pieces = line[len(mark) :].wrap(screen, width)
+    for at, piece in enumerate(pieces or [Text()]):
+        screen.print(Text(mark if at == 0 else " " * len(mark)) + piece, soft_wrap=True)
+
+
+_WIDEST_PROSE = 100
+
+
 def bar_width(screen: Console) -> int:
     """How wide a picture may be."""
     return max(_NARROWEST, min(_WIDEST, screen.width - 2))
