@@ -126,6 +126,8 @@ def test_a_handoff_is_found_with_what_happened_since(desk: Desk) -> None:
     git(desk.tide, "rm", "-q", "src/gone.py")
     commit(desk.tide, "src/new.py", "3", "Split the reader")
     (desk.tide / "dirty file.py").write_text("x")
+    (desk.tide / ".cozempic").mkdir()  # Coffer's own digest is nobody's work
+    (desk.tide / ".cozempic" / "behavioral-digest.md").write_text("x")
     (desk.tide / "src" / "same.py").touch()
     found = desk.resume()
     assert found.entry is not None

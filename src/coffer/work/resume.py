@@ -23,6 +23,7 @@ from coffer.core.since import (
     Since,
 )
 from coffer.disk.checkout import renamed_from
+from coffer.disk.project import FOLDER
 from coffer.store import vault
 from coffer.work.handoff import LATE, UNBORN, branches, current, edited, fingerprint, inside
 from coffer.work.handoff_place import Place
@@ -87,6 +88,10 @@ def _commit(entry: Entry) -> str:
     return said if _HASH.fullmatch(said) else ""
 
 
+_DIGEST = ("??", f"{FOLDER}/")
+"""The digest's folder, which Coffer itself makes: it is no work that somebody left."""
+
+
 def _since(place: Place, entry: Entry, branch: str, heads: Mapping[str, bool]) -> Since:
     files = tuple(_files(place, entry))
     if place.checkout is None:
@@ -107,7 +112,7 @@ def _since(place: Place, entry: Entry, branch: str, heads: Mapping[str, bool]) -
         ahead = int(counted) if counted is not None else 0
     commits = tuple(_commits(place, reach)) if ahead else ()
     dirty = place.git.status() if branch == place.branch else None
-    names = [path for _, path in dirty or ()]
+    names = [path for state, path in dirty or () if (state, path) != _DIGEST]
     return Since(
         git=True,
         ahead=ahead,
