@@ -247,6 +247,12 @@ def damaged_spool(here: Place) -> Callable[[], None]:
     return lambda: shutil.rmtree(folder)
 
 
+def untold_session(here: Place) -> Callable[[], None]:
+    path = put(here.machine, b'{"no": "record"}\n', "odd")
+    assert here.machine.alone("journal", "distil", "odd").code != 0
+    return path.unlink
+
+
 def hooks_off(here: Place) -> Callable[[], None]:
     kept = here.settings.read_text()
     here.settings.write_text(kept.replace('"model"', '"disableAllHooks": true, "model"'))
@@ -281,6 +287,7 @@ FOR_THE_PERSON = (
     (broken_digest, "digests", "fatal", "behavioral-digest.md"),
     (strange_rule, "digests", "warning", "R001"),
     (silent_session, "deliveries", "fatal", "installed but silent"),
+    (untold_session, "journal", "warning", "1 session can't be written down; the last: "),
     (damaged_spool, "spool", "warning", "damaged"),
     (hooks_off, "hooks", "fatal", "disableAllHooks"),
 )

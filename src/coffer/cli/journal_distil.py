@@ -14,6 +14,7 @@ import click
 
 from coffer.cli import plain
 from coffer.cli.counter import json_option
+from coffer.cli.daemon import picture
 from coffer.cli.session import World, complete_sessions
 from coffer.disk.sessions import Found, find_sessions
 from coffer.errors import CofferError, ModelUnavailable, SessionNotFound, TranscriptUnreadable
@@ -134,6 +135,9 @@ def status(as_machine: bool) -> None:
         click.echo(json.dumps(_status_json(found, now, auto=settings.journal.auto), indent=2))
         return
     _draw_status(found, now, auto=settings.journal.auto)
+    problem = (picture(home).get("journal") or {}).get("problem")
+    if problem:
+        click.echo(plain.visible(f"The daemon: {problem}"))
 
 
 def _status_json(found: list[Standing], now: float, *, auto: bool) -> dict[str, Any]:

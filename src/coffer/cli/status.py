@@ -96,6 +96,7 @@ def _picture(home: Home, world: World, clients: Clients, width: int) -> Renderab
     parts += [text(f"! {who}{said}", "yellow") for said, who in problems.items()]
     if problems or any(one.hooks.installed and not one.hooks.current for one in agents):
         parts.append(text("`coffer doctor` says what to do; `coffer doctor --fix` asks and does it."))
+    parts += _journal(daemon)
     if sessions:
         parts.append(_sessions(sessions, width))
     else:
@@ -125,6 +126,20 @@ def _daemon(found: Mapping[str, Any], *, hooked: bool) -> Text:
         "foreign": "Something else listens in the daemon's place; `coffer daemon start` takes it back.",
     }
     return text(said[found["state"]], "" if found["state"] == "stopped" else "red")
+
+
+def _journal(found: Mapping[str, Any]) -> list[Text]:
+    """What the running daemon does with closed sessions; nothing where there is nothing to tell."""
+    said = found.get("journal") or {}
+    if said.get("problem"):
+        return [text(f"! The journal: {said['problem']}", "yellow")]
+    parts = [f"{said[what]} {word}" for what, word in _JOURNAL if said.get(what)]
+    if not parts:
+        return []
+    return [text(f"Journal: {' and '.join(parts)}. `coffer journal` shows it.", "dim")]
+
+
+_JOURNAL = (("written", "sessions written down since the daemon began"), ("waiting", "waiting"))
 
 
 def _agents(agents: list[AgentStatus], now: float, width: int) -> RenderableType:

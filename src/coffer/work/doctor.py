@@ -32,6 +32,7 @@ OF_HOME: tuple[tuple[str, Callable[[Patient], Iterator[Row]]], ...] = (
     ("digests", doctor_home.digests),
     ("settings", doctor_home.settings),
     ("database", doctor_home.database_file),
+    ("journal", doctor_home.journal),
     ("modes", doctor_home.modes),
     ("disk", doctor_home.disk),
 )

@@ -15,7 +15,9 @@ from pathlib import Path
 from coffer.agents.hook_table import HOOK_AGENTS, envelope
 from coffer.core.bundle_files import file_name
 from coffer.core.effective import key
-from coffer.errors import SettingsBroken
+from coffer.errors import SettingsBroken, StoreFailed
+from coffer.store import distilled
+from coffer.store.db import database
 from coffer.store.home import Home
 from coffer.work.bundle_files import bundles, published
 from coffer.work.bundles import FROM_FILES, NO_PROJECT, bundle_for
@@ -224,6 +226,36 @@ def database_file(patient: Patient) -> Iterator[Row]:
         yield Row("database", f"readable, {path.stat().st_size:,} bytes")
     else:
         yield Row("database", f"damaged: {said[:200]}", "fatal", remedy)
+
+
+def journal(patient: Patient) -> Iterator[Row]:
+    """Whether closed sessions are written down: the setting, what keeps the daemon, sessions that fail."""
+    home = patient.ground.home
+    problem = (patient.daemon.get("journal") or {}).get("problem")
+    if problem:
+        yield Row("journal", problem, "warning", "Mend what this says; it is tried again by itself.")
+    try:
+        auto = load(home).journal.auto
+        every: list[distilled.Row] = []
+        if home.database.exists():
+            with database(home, write=False) as connection:
+                every = distilled.rows(connection)
+    except (SettingsBroken, StoreFailed):
+        return  # that has rows of its own
+    failing = [one for one in every if one.state == distilled.FAILING and os.path.lexists(one.path)]
+    if failing:
+        found = f"{_sessions(len(failing))} can't be written down; the last: {failing[0].why}"
+        yield Row("journal", found, "warning", "`coffer journal status` tells which; they are tried again.")
+    told = _sessions(sum(one.state == distilled.TOLD for one in every))
+    if not auto:
+        by_hand = "`coffer journal distil --all` writes it"
+        yield Row("journal", f"off by `[journal] auto`; {by_hand}; {told} written down")
+    elif not failing and not problem:
+        yield Row("journal", f"{told} written down")
+
+
+def _sessions(count: int) -> str:
+    return f"{count:,} session" if count == 1 else f"{count:,} sessions"
 
 
 def open_to_others(home: Home) -> list[Path]:
