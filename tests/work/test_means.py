@@ -14,7 +14,10 @@ from coffer.core.settings import Guard
 from coffer.launch.door import Door
 from coffer.store.home import Home
 from coffer.store.windows import merge_report
+from coffer.work.gate import judge_session
 from coffer.work.means import Reloaded, Sought, means_for
+from coffer.work.senses import with_means
+from tests.work.open_session import Client
 
 SESSION = "5f0c5a62-0000-4000-8000-00000000cafe"
 STATE = {"session": SESSION, "agent": "claude", "run": "a1", "why": [], "restart": [], "vim": False}
@@ -102,3 +105,15 @@ def test_a_launcher_that_has_gone_is_no_means(house: House) -> None:
     assert means.obstacles() == ["its launcher has ended"]
     assert means.reload(0.0).kind == "unknown"
     assert house.means() is None
+
+
+def test_the_verdict_of_a_launched_session_is_the_gates_and_the_launchers(house: House) -> None:
+    client = Client(house.home.root.parent, SESSION)
+    client.turn(50_000)
+    verdict = judge_session(client.transcript, client.places, client.home)
+    assert [each.kind for each in verdict.type.blockers] == ["screen"]
+    seen = with_means(client.guarded, Guard(), verdict)
+    assert (seen.write.safe, seen.type.safe) == (True, True)
+    house.state["why"] = ["there is text in the input line"]
+    seen = with_means(client.guarded, Guard(), verdict)
+    assert (seen.write.safe, [each.kind for each in seen.type.blockers]) == (True, ["input"])

@@ -37,7 +37,14 @@ def why(session: str, screen: Path | None, as_machine: bool) -> None:
     """
     world = World.now()
     transcript = find(session, world.places, world.environment, world.folder)
-    verdict = judge_session(transcript, world.places, Home.of(world.environment), _read(screen))
+    home = Home.of(world.environment)
+    verdict = judge_session(transcript, world.places, home, _read(screen))
+    if screen is None:
+        from coffer.work.guarded import Guarded  # noqa: PLC0415  (a captured folder needs none of it)
+        from coffer.work.senses import with_means  # noqa: PLC0415
+
+        found = Guarded(transcript, home, world.places, world.environment)
+        verdict = with_means(found, found.settings(), verdict)
     _tell(verdict, as_machine=as_machine)
 
 

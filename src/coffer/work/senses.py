@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from coffer.core.safepoint import Answer, Blocker, Verdict
 from coffer.core.settings import Guard
 from coffer.core.tiers import futile
 from coffer.errors import CofferError
 from coffer.work.gate import Gate
-from coffer.work.guard import Hands
+from coffer.work.guard import EMPTY, Hands
 from coffer.work.guarded import Guarded
 from coffer.work.means import Sought, means_for
 from coffer.work.prune import propose
@@ -44,6 +45,15 @@ class Senses:
         except (OSError, CofferError):
             return ""  # the gate says what is wrong with it
         return self._words
+
+
+def with_means(session: Guarded, settings: Guard, verdict: Verdict) -> Verdict:
+    """The verdict with what sees the screen of an open session: its launcher, or its pane; unchanged without one."""
+    means = Senses(session).hands(settings).means
+    if means is None:
+        return verdict
+    found = (Blocker("input", why, EMPTY) for why in means.obstacles())
+    return Verdict(verdict.write, Answer((*verdict.write.blockers, *found)))
 
 
 def plan_now(session: Guarded, prescription: str) -> tuple[Mapping[str, int], str]:
