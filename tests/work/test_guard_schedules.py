@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -33,15 +34,18 @@ from coffer.core.safepoint import Answer
 from coffer.core.settings import Guard
 from coffer.core.tiers import TierName
 from coffer.disk.live import start_mark
+from coffer.errors import ChangedSince
 from coffer.store.db import DONE as FINISHED
 from coffer.store.db import PREPARED, database, receipts
 from coffer.store.guard_moves import moves_path
+from coffer.store.guard_state import keep_state
 from coffer.work.guard import Hands, Move, Wish, act
 from coffer.work.means import DONE, REFUSED, MeansName, Reloaded
 from coffer.work.move_story import moves_made
 from coffer.work.read import opened
 from coffer.work.reread import reread
 from coffer.work.undo import undo
+from coffer.work.undo_open import undo_open
 from tests.transcripts import call, name_of, text
 from tests.work.open_session import Client
 
@@ -510,6 +514,23 @@ class Schedules(RuleBasedStateMachine):
         if seen:
             assert agent.transcript.read_bytes() == seen[0], "it was written to in the middle of a turn"
         self._count(agent.hear())
+
+    @rule(fault=st.sampled_from(["", "refuses"]))
+    def the_newest_move_is_taken_back(self, fault: str) -> None:
+        """While the session is open; then the guard is switched on again."""
+        agent = self.agent
+        made = [one for one in moves_made(agent.home, agent.transcript) if one.kind == "prune"]
+        if not made:
+            return
+
+        def back() -> None:
+            gate = agent.hands(None).judge
+            hands = Hands(gate, Keys(agent, fault), wait=0, seen=0)
+            with suppress(ChangedSince):  # a repair came behind it: that is undone first
+                undo_open(made[0], agent.guarded, Guard(), hands)
+
+        self._moved(back)
+        keep_state(agent.home, agent.session, mode="on")
 
     def _act(self, wish: Wish, fault: str) -> Move:
         means = None if fault == "no means" else Keys(self.agent, fault)
