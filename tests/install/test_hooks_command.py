@@ -12,10 +12,11 @@ from tests.cli.run import Machine, snapshot
 
 SETTINGS = '{\n  "model": "opus",\n  "env": {"ANTHROPIC_API_KEY": "sk-ant-api03-Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA"}\n}\n'
 COUNT = 6  # of Claude Code of an unknown version
-CLIENT = """#!/bin/sh
+CLIENT = r"""#!/bin/sh
 echo "$0 $*" >> "$HOME/calls"
 case "$1 $2" in
-"mcp add") echo '{"mcpServers": {"coffer": {"command": "x"}}}' > "$HOME/.claude.json" ;;
+"mcp add")
+  printf '{"mcpServers": {"%s": {"command": "%s", "args": ["%s"]}}}' "$3" "$7" "$8" > "$HOME/.claude.json" ;;
 "mcp remove") rm "$HOME/.claude.json" ;;
 "--version ") echo "2.1.197 (Claude Code)" ;;
 esac

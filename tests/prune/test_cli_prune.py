@@ -20,6 +20,7 @@ from tests.prune.world import in_place
 from tests.transcripts import SESSION, THREAD, Codex, store, text, usage
 
 LIVE, CODEX, USAGE = 10, 11, 2
+PROGRAMS = 67
 
 
 def test_a_dry_run_changes_nothing_at_all(machine: Forks) -> None:
@@ -167,6 +168,8 @@ def _client(
                 "procStart": mark if mark is not None else start_mark(process.pid),
                 "sessionId": SESSION,
                 "status": "idle",
+                "kind": "interactive",
+                "entrypoint": "sdk-cli",
             }
             (registry / f"{process.pid}.json").write_text(json.dumps(said))
             yield process.pid
@@ -187,7 +190,9 @@ def test_a_session_that_a_client_has_open(machine: Forks) -> None:
     machine.ok("prune", path, "--apply")
     new = path.read_bytes()
     with _client(machine.home):
-        assert machine.run("undo").code == LIVE
+        refused = machine.run("undo")  # in a person's session it would wait for a safe moment
+        assert refused.code == PROGRAMS, refused.err
+        assert "a program's session" in refused.err
         assert path.read_bytes() == new
     machine.ok("undo")
 
