@@ -142,6 +142,17 @@ def save(connection: sqlite3.Connection, receipt: Receipt) -> None:
     )
 
 
+def undone(home: Home, receipt: Receipt, now: datetime | None = None) -> Receipt:
+    """Say that what a receipt tells of is taken back; the receipt of that, both kept. Raises StoreFailed."""
+    done = begun("undo", receipt.agent, receipt.session, Path(receipt.path), now)
+    done.data["undoes"] = receipt.id
+    receipt.status, done.status = UNDONE, DONE
+    with database(home) as connection:
+        save(connection, receipt)
+        save(connection, done)
+    return done
+
+
 def receipts(
     connection: sqlite3.Connection, path: str | None = None, status: str | None = None
 ) -> list[Receipt]:

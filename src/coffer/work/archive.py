@@ -26,7 +26,7 @@ from coffer.disk.put import put
 from coffer.disk.replace import refusals
 from coffer.errors import ReceiptNotFound
 from coffer.store import vault
-from coffer.store.db import DONE, PREPARED, UNDONE, Receipt, begun, database, save
+from coffer.store.db import DONE, PREPARED, Receipt, begun, database, save, undone
 from coffer.store.home import Home
 from coffer.store.projects import FILE, folder, is_id, parsed
 from coffer.work.archive_errors import ArchiveExists, ArchiveUnreadable
@@ -320,13 +320,7 @@ def undo_import(receipt: Receipt, home: Home, now: datetime | None = None) -> Re
             if page.is_file() and _digest(page.read_bytes()) == text:
                 page.unlink()
         _prune_folders(home, page.parent)
-    done = begun("undo", "", "", Path(receipt.path), now)
-    done.data["undoes"] = receipt.id
-    receipt.status, done.status = UNDONE, DONE
-    with database(home) as connection:
-        save(connection, receipt)
-        save(connection, done)
-    return done
+    return undone(home, receipt, now)
 
 
 def _take_out(home: Home, path: Path, lane: Lane, said: set[tuple[str, str]]) -> None:

@@ -22,7 +22,7 @@ from coffer.disk.project import digest_file, user_digest
 from coffer.disk.replace import refusals
 from coffer.errors import PrunedContentMissing, ReceiptNotFound
 from coffer.store import proposals, vault
-from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save
+from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save, undone
 from coffer.store.home import Home
 from coffer.work.ask import Asker
 from coffer.work.memory_errors import NoteChangedSince
@@ -231,13 +231,7 @@ def undo_organize(receipt: Receipt, home: Home, now: datetime | None = None) -> 
         back.append(Rewrite(path, text, before))
     for one in back[::-1]:
         vault.rewrite(home, one.path, one.before, one.after)
-    done = begun("undo", "", "", Path(receipt.path), now)
-    done.data["undoes"] = receipt.id
-    receipt.status, done.status = UNDONE, DONE
-    with refusals(home.root), database(home) as connection:
-        save(connection, receipt)
-        save(connection, done)
-    return done
+    return undone(home, receipt, now)
 
 
 def _text_of(said: Mapping[str, str]) -> str | None:

@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from coffer.disk.project import project_of
 from coffer.disk.replace import locked, refusals
 from coffer.disk.sync import sync_folder
 from coffer.store import projects, vault
-from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save
+from coffer.store.db import DONE, Receipt, begun, database, save, undone
 from coffer.store.home import Home
 from coffer.store.project_errors import MergedSince, MergeRefused, ProjectNotFound
 from coffer.store.projects import FILE, Known
@@ -209,13 +209,7 @@ def undo_project(receipt: Receipt, home: Home, now: datetime | None = None) -> R
     after = receipt.data.get("after", {})
     for name, text in receipt.data["pages"].items():
         _page_back(home, name, text, after.get(name))
-    done = begun("undo", "", "", Path(receipt.path), now or datetime.now(UTC))
-    done.data["undoes"] = receipt.id
-    receipt.status, done.status = UNDONE, DONE
-    with database(home) as connection:
-        save(connection, receipt)
-        save(connection, done)
-    return done
+    return undone(home, receipt, now)
 
 
 def _page_back(home: Home, name: str, text: str | None, after: str | None) -> None:

@@ -20,7 +20,7 @@ from coffer.core.redact import kinds, redact
 from coffer.core.search import same, terms_of
 from coffer.disk.replace import refusals
 from coffer.store import vault
-from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save
+from coffer.store.db import DONE, Receipt, begun, database, save, undone
 from coffer.store.home import Home
 from coffer.store.index import GLOBAL
 from coffer.store.index_search import Filters, Hit, saying, search
@@ -166,13 +166,7 @@ def undo_remember(receipt: Receipt, home: Home, now: datetime | None = None) -> 
         raise NoteChangedSince(receipt.id, str(path))
     left = without(text, there[0])
     vault.rewrite(home, path, text, left if left.strip() else None)
-    done = begun("undo", receipt.agent, receipt.session, path, now)
-    done.data["undoes"] = receipt.id
-    receipt.status, done.status = UNDONE, DONE
-    with refusals(home.root), database(home) as connection:
-        save(connection, receipt)
-        save(connection, done)
-    return done
+    return undone(home, receipt, now)
 
 
 def _digest(text: str) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from coffer.errors import FileMoved
-from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, save
+from coffer.store.db import FAILED, PREPARED, Receipt, database, save, undone
 from coffer.store.home import Home
 from coffer.work.distil_errors import EntryChangedSince
 from coffer.work.journal_entry import change, entry_in, hash_of
@@ -26,14 +26,8 @@ def undo_journal(receipt: Receipt, home: Home, now: datetime | None = None) -> R
         return receipt
     if there is None or hash_of(there.text) != receipt.data["hash"]:
         raise EntryChangedSince(receipt.id, str(path))
-    done = begun("undo", receipt.agent, receipt.session, path, now)
-    done.data["undoes"] = receipt.id
     try:
         change(home, path, there, receipt.data["before"])
     except FileMoved as error:
         raise EntryChangedSince(receipt.id, str(path)) from error
-    receipt.status, done.status = UNDONE, DONE
-    with database(home) as connection:
-        save(connection, receipt)
-        save(connection, done)
-    return done
+    return undone(home, receipt, now)
