@@ -127,7 +127,7 @@ class Client:
         self.now()
         self.made.user("and this", f"v{self.turns}", cwd=str(self.folder), **PERSONS)
         self.now()
-        said = {"model": "<synthetic>", "isApiErrorMessage": True, "error": "invalid_request"}
+        said: dict[str, Any] = {"model": "<synthetic>", "isApiErrorMessage": True, "error": "invalid_request"}
         self.made.answer(text(words), name=f"e{self.turns}", **said)
         self.write()
         self.hook("StopFailure")
