@@ -47,22 +47,26 @@ def counts(output: str) -> Counts:
 
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+# What may stand between is bounded everywhere: some logs are thousands of blank lines, and a search that begins anew at
+# each of them takes minutes.
 _PYTEST = re.compile(
     r"^=*[ ]?((?:\d+ (?:failed|passed|skipped|errors?|xfailed|xpassed|warnings?|deselected|rerun)(?:, )?)+)"
     r" in \d[\d.:]*",
     re.MULTILINE,
 )
-_JEST = re.compile(r"^\s*Tests:?\s+((?:\d+ (?:failed|passed|skipped|todo|total)[,| ]*)+)", re.MULTILINE)
+_JEST = re.compile(r"^[ \t]*Tests:?[ \t]+((?:\d+ (?:failed|passed|skipped|todo|total)[,| ]*)+)", re.MULTILINE)
 _CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE)
-_BUN = re.compile(r"^\s*(\d+) pass\s*$(?:\n\s*\d+ \w+\s*$)*?\n\s*(\d+) fail\s*$", re.MULTILINE)
-_MOCHA = re.compile(r"^\s*(\d+) passing\b(?:[\s\S]*?^\s*(\d+) failing\b)?", re.MULTILINE)
-_UNITTEST = re.compile(r"^Ran (\d+) tests? in [\s\S]*?^(OK|FAILED)(?: \(([^)]*)\))?", re.MULTILINE)
+_BUN = re.compile(
+    r"^[ \t]*(\d+) pass[ \t\r]*$(?:\n[ \t]*\d+ \w+[ \t\r]*$){0,9}?\n[ \t]*(\d+) fail[ \t\r]*$", re.MULTILINE
+)
+_MOCHA = re.compile(r"^[ \t]*(\d+) passing\b(?:[\s\S]{0,200}?^[ \t]*(\d+) failing\b)?", re.MULTILINE)
+_UNITTEST = re.compile(r"^Ran (\d+) tests? in [\s\S]{0,200}?^(OK|FAILED)(?: \(([^)]*)\))?", re.MULTILINE)
 _RSPEC = re.compile(r"^(\d+) examples?, (\d+) failures?", re.MULTILINE)
 _PHPUNIT = re.compile(r"^OK \((\d+) tests?|^Tests: (\d+), .*?(?:Failures|Errors): (\d+)", re.MULTILINE)
 _DOTNET = re.compile(r"Failed:\s+(\d+), Passed:\s+(\d+)")
 _MAVEN = re.compile(r"Tests run: (\d+), Failures: (\d+), Errors: (\d+)")
-_TAP = re.compile(r"^# pass\s+(\d+)[\s\S]*?^# fail\s+(\d+)", re.MULTILINE)
-_GO_TEST = re.compile(r"^\s*--- (PASS|FAIL): ", re.MULTILINE)
+_TAP = re.compile(r"^# pass\s+(\d+)[\s\S]{0,200}?^# fail\s+(\d+)", re.MULTILINE)
+_GO_TEST = re.compile(r"^[ \t]*--- (PASS|FAIL): ", re.MULTILINE)
 _GO_PACKAGE = re.compile(r"^(ok|FAIL)[ \t]+[\w./-]+(?:[ \t]|$)", re.MULTILINE)
 _PROBLEMS = re.compile(
     r"^(\d+) issues?[.:]|^Found (\d+) errors?|✖ (\d+) problems?|^error: aborting due to (\d+) previous errors?",
