@@ -18,11 +18,12 @@ from coffer.store.db import database
 from coffer.store.distilled import FAILING, Row, claimed, row, rows
 from coffer.work.distil_due import standings
 from coffer.work.distil_errors import EntryChangedSince
+from coffer.work.forget import forget, look
 from coffer.work.receipts import to_undo
 from coffer.work.undo_any import undo_any
 from tests.journal.day import ANSWER, PROMPT, Day, answering
 from tests.models.server import ScriptedServer
-from tests.transcripts import call, text
+from tests.transcripts import THREAD, Codex, call, text
 
 MORNING = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 SECRET = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
@@ -335,6 +336,8 @@ def test_some_are_passed_over_with_a_reason(day: Day, kind: str, why: str) -> No
         if kind == "own"
         else day.started(day.project(), MORNING)
     )
+    if kind == "own":
+        made.lines = [line.replace(b'"/work/tide"', f'"{day.home.root}"'.encode()) for line in made.lines]
     if kind == "empty":
         made.lines = made.lines[-1:]
     day.store(made, "agent-one" if kind == "child" else "one")
@@ -388,6 +391,119 @@ def test_undo_of_a_replacement_brings_the_entry_before_back_unless_it_was_edited
     path.write_text(ours)
     undo_any(to_undo(day.home, told.receipt), day.home, day.places)
     assert day.entries() == [before]
+
+
+def test_a_look_into_another_repository_at_the_end_moves_nothing(day: Day) -> None:
+    made = day.started(day.project("tide"), MORNING, "one")
+    made.answer(call("x1", command="git log"), name="x2", cwd=str(day.project("boat")))
+    made.result("x1", "nothing", "x3", cwd=str(day.project("boat")))
+    day.store(made, "one")
+    day.distil()
+    assert [entry.project[:5] for entry in day.entries()] == ["tide-"]
+
+
+def test_the_project_of_a_folder_that_is_gone_is_known_by_the_vault_and_by_the_records(day: Day) -> None:
+    day.session("one")
+    day.session("boat", "boat")
+    day.distil("one")
+    (day.root / "tide").rename(day.root / "elsewhere")
+    (day.root / "boat").rename(day.root / "away")
+    day.session("two", "tide/src")
+    (day.root / "tide" / "src").rename(day.root / "sources")
+    (day.root / "tide").rmdir()
+    day.distil()
+    found = {entry.session: entry.project for entry in day.entries()}
+    assert found["two"] == found["one"] != ""
+    assert found["boat"] == "", "nothing tells which project that was"
+
+
+def test_a_codex_thread_of_a_removed_clone_belongs_to_its_origin(day: Day) -> None:
+    clone = day.project("tide")
+    (clone / ".git" / "config").write_text('[remote "origin"]\n\turl = git@forge.test:dev/tide.git\n')
+    day.session("one")
+    day.distil()
+    made = Codex()
+    git = {"repository_url": "https://forge.test/dev/tide", "branch": "main"}
+    made.add("session_meta", id=THREAD, cwd=str(day.root / "gone"), git=git)
+    made.message("user", "Make the sender wait longer after each 429.")
+    folder = day.places.codex / "sessions" / "2026" / "11" / "30"
+    folder.mkdir(parents=True)
+    (folder / f"rollout-2026-11-30T09-00-00-{THREAD}.jsonl").write_bytes(made.data)
+    day.distil()
+    first, second = day.entries()
+    assert {first.agent, second.agent} == {"claude", "codex"}
+    assert first.project == second.project
+
+
+def test_a_session_of_a_person_in_the_vault_is_told(day: Day) -> None:
+    made = day.started(day.home.root / "memory", MORNING, "one")
+    made.answer(text("The notes are sorted."), name="x9", cwd=str(day.project()))
+    day.store(made, "one")
+    assert [one.outcome for one in day.distil()] == ["distilled"]
+
+
+def test_a_vault_that_came_from_elsewhere_is_not_told_again(day: Day) -> None:
+    """After an import, or where the database had to go: the ledger is empty, the entries are there."""
+    day.session("one")
+    [told] = day.distil()
+    path = Path(told.file)
+    path.write_text(path.read_text().replace("The jitter is not tested yet.", "Jitter: never mind."))
+    before = day.entries()
+    day.home.database.unlink()
+    assert [one.outcome for one in day.distil()] == ["already_distilled"]
+    assert day.entries() == before
+    day.home.database.unlink()
+    grown(day, "one", "Write a line about it into the news, please.", MORNING.replace(hour=15))
+    day.distil()
+    first, second = day.entries()
+    assert first == before[0]
+    assert "NEWS.md" in second.text
+    assert "src/sender.py" not in second.text
+
+
+def test_a_front_matter_that_a_person_wrote_on_stays(day: Day) -> None:
+    day.session("one")
+    [told] = day.distil()
+    path = Path(told.file)
+    path.write_text(path.read_text().replace("source: distil", "source: distil\ntags: retry, later", 1))
+    grown(day, "one", "Write a line about it into the news, please.", MORNING.replace(hour=15))
+    day.distil()
+    [entry] = day.entries()
+    assert "NEWS.md" in entry.text
+    assert entry.more == (("tags", "retry, later"),)
+
+
+def test_what_was_forgotten_does_not_come_back(day: Day) -> None:
+    day.session("one")
+    day.distil()
+    [entry] = day.entries()
+    assert forget(day.home, look(day.home, day.environment, entry=entry.id)) == []
+    assert [one.outcome for one in day.distil()] == ["already_distilled"]
+    assert day.entries() == []
+    grown(day, "one", "Write a line about it into the news, please.", MORNING.replace(hour=15))
+    day.distil()
+    [entry] = day.entries()
+    assert "NEWS.md" in entry.text
+    assert "src/sender.py" not in entry.text
+
+
+@pytest.mark.parametrize("wrong", ["2031-01-01T00:00:00.000Z", "yesterday", "9999-99-99T00:00:00Z"])
+def test_a_clock_that_was_wrong_makes_no_day_of_the_future(day: Day, wrong: str) -> None:
+    made = day.started(day.project(), MORNING, "one")
+    made.lines[-1] = re.sub(rb'"timestamp":"[^"]*"', f'"timestamp":"{wrong}"'.encode(), made.lines[-1])
+    day.store(made, "one")
+    [told] = day.distil()
+    assert told.outcome == "distilled", told.why
+    assert Path(told.file).stem <= "2027-02-01"
+
+
+def test_a_wait_that_a_wrong_clock_set_is_none(day: Day) -> None:
+    day.clock = lambda: 2_000_000_000.0
+    day.store(day.started(day.project(), MORNING, "bad"), "bad").write_bytes(b'{"no": "record"}\n')
+    assert [one.outcome for one in day.distil()] == ["failed"]
+    now = datetime.now(UTC).timestamp()
+    [standing] = standings(day.home, day.places, day.found(), now, quiet=False)
+    assert standing.state == "due"
 
 
 MODEL = {"provider": "openai", "model": "m", "retries": 0}

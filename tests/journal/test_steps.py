@@ -218,6 +218,20 @@ def test_a_rollout() -> None:
     assert isinstance(found[-1], Stopped)
 
 
+def test_what_comes_after_a_clock_was_set_back_is_behind_all_the_same() -> None:
+    made = Codex()
+    made.meta()
+    made.message("user", "Make the sender wait longer after each 429.")
+    made.message("assistant", "It waits longer now.")
+    told = heard(CodexScribe(), made)
+    until, made.clock = len(made.data), 0.0
+    made.message("user", "And write a line about it into the news.")
+    scribe = CodexScribe()
+    heard(scribe, made)
+    assert scribe.behind(told.mark) == until
+    assert scribe.behind("2026-01-01T00:00:00.000Z") == 0, "a moment that a prune took away"
+
+
 def test_what_a_program_said_is_told_from_a_person_of_either_agent() -> None:
     made = Codex()
     made.meta(originator="codex_exec", source="exec")

@@ -112,7 +112,7 @@ def test_what_a_draft_replaces(desk: Desk, by: By, minutes: int, outcome: str) -
 
 def story(desk: Desk, *steps: object, **more: object) -> Story:
     made = Story("codex", [Happened(step, "", at) for at, step in enumerate(steps)], "s")  # type: ignore[arg-type]
-    made.folders[str(desk.tide)] = None
+    made.folders[str(desk.tide)] = 1
     made.started, made.ended = STARTED.isoformat(), ENDED.isoformat()
     for name, value in more.items():
         setattr(made, name, value)

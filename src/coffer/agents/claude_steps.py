@@ -142,8 +142,8 @@ class ClaudeScribe(ClaudeListener):
     def _note(self, line: Line, turns: list[Turn], start: int) -> None:
         story = self._story
         story.session = line.session_id or story.session
-        if line.cwd and line.cwd != story.folder:
-            story.folders[line.cwd] = story.folders.pop(line.cwd, None)
+        if line.cwd:
+            story.folders[line.cwd] = story.folders.pop(line.cwd, 0) + 1
         story.branch = line.git_branch or story.branch
         logical = line.logical_parent_uuid if line.subtype == "compact_boundary" else ""
         node = _Node(line.uuid or "", line.parent_uuid or logical or "", start, line.timestamp or "")
@@ -268,7 +268,7 @@ class ClaudeScribe(ClaudeListener):
 
     def behind(self, mark: str) -> int:
         """Where the first record begins that comes after the marked one; by its time where a prune took it away."""
-        uuid, _, time = mark.partition(" ")
+        uuid, _, time = mark.rpartition(" ")
         known = next((node.start for node in self._nodes if node.uuid == uuid), None)
         for node in self._nodes:
             if node.start > known if known is not None else node.time > time:

@@ -38,6 +38,7 @@ from coffer.core.turn import Turn, own_words
 
 class _Git(Struct, gc=False):
     branch: str | None = None
+    repository_url: str | None = None
 
 
 class _Passthrough(Struct, gc=False):
@@ -134,7 +135,7 @@ class CodexScribe(CodexListener):
         self._running: dict[str, str] = {}
         self._turns: list[int] = []  # how many steps there were before each turn
         self._story = Story("codex")
-        self._times: list[tuple[int, str]] = []  # of the first line of each moment
+        self._times: list[tuple[int, str]] = []  # of the first line of each moment, in file order
         self._end = 0
 
     def hear(self, line: bytes, start: int) -> list[Turn]:
@@ -150,7 +151,7 @@ class CodexScribe(CodexListener):
             self._steps += [Happened(step, parsed.timestamp or "", start) for step in steps]
         self._end = start + len(line)
         time = parsed.timestamp or ""
-        if time and (not self._times or time > self._times[-1][1]):
+        if time and (not self._times or time != self._times[-1][1]):
             self._times.append((start, time))
         story = self._story
         story.started = story.started or parsed.timestamp or ""
@@ -169,7 +170,8 @@ class CodexScribe(CodexListener):
             case "session_meta" if not self._story.session:
                 self._story.session = payload.id or ""
                 self._in(payload.cwd or "")
-                self._story.branch = (payload.git.branch or "") if payload.git is not None else ""
+                git = payload.git or _Git()
+                self._story.branch, self._story.origin = git.branch or "", git.repository_url or ""
                 self._story.subagent = self._subagent
             case "compacted":
                 last = self._steps[-1].step if self._steps else None
@@ -180,8 +182,8 @@ class CodexScribe(CodexListener):
         return []
 
     def _in(self, folder: str) -> None:
-        if folder and folder != self._story.folder:
-            self._story.folders[folder] = self._story.folders.pop(folder, None)
+        if folder:
+            self._story.folders[folder] = self._story.folders.pop(folder, 0) + 1
 
     def _item(self, payload: _Payload, turns: list[Turn]) -> list[Step]:
         match payload.type:
@@ -269,11 +271,18 @@ class CodexScribe(CodexListener):
     def story(self) -> Story:
         """The steps of the thread."""
         self._story.steps = self._steps
-        self._story.mark = self._story.ended
+        self._story.mark = self._times[-1][1] if self._times else ""
         return self._story
 
     def behind(self, mark: str) -> int:
-        """Where the first line begins that is younger than the marked one: lines have no ids that last."""
+        """Where the first line begins that comes after the marked moment: lines have no ids that last.
+
+        A clock that was set back does not make them older. Where a prune took that moment away, time decides.
+        """
+        ends = [start for start, _ in self._times[1:]] + [self._end]
+        after = [end for (_, time), end in zip(self._times, ends, strict=True) if time == mark]
+        if after:
+            return after[-1]
         return next((start for start, time in self._times if time > mark), self._end)
 
 

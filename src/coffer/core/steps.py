@@ -109,14 +109,15 @@ class Happened(Struct, frozen=True, gc=False):
 class Story(Struct):
     """The steps of a session, in order, and what its records say of it. Times as written, "" for none.
 
-    folders: in which it worked, the last one last. context: tokens of the last request and its answer. written:
+    folders: in which it worked, the last one last, each with how many records. origin: of the repository there, as
+    its client wrote it, "" for none. context: tokens of the last request and its answer. written:
     tokens that the model wrote. mark: names the last record, so that the place is found again in a rewritten file.
     """
 
     agent: str
     steps: list[Happened] = field(default_factory=list)
     session: str = ""
-    folders: dict[str, None] = field(default_factory=dict)
+    folders: dict[str, int] = field(default_factory=dict)
     branch: str = ""
     model: str = ""
     started: str = ""
@@ -125,6 +126,7 @@ class Story(Struct):
     written: int = 0
     mark: str = ""
     subagent: bool = False
+    origin: str = ""
 
     @property
     def folder(self) -> str:

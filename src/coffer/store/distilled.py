@@ -50,9 +50,13 @@ class Row:
 
     def held(self, now: float) -> bool:
         """Whether another process, which is alive, is at it."""
-        if self.state != CLAIMED or self.lease <= now:
+        if self.state != CLAIMED or not now < self.lease <= now + LEASE_SECONDS:
             return False
         return start_mark(self.owner) == self.owner_start
+
+    def waits(self, now: float) -> bool:
+        """Whether it failed a short while ago. A time further off than any wait comes of a clock that was wrong."""
+        return self.state in (FAILING, CLAIMED) and now < self.next_try <= now + LONGEST_WAIT
 
 
 _NAMES = [field.name for field in fields(Row)]

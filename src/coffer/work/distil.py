@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from coffer.core.entry import Entry, made, rendered, title
@@ -24,7 +24,6 @@ from coffer.core.redact import redact
 from coffer.core.settings import Settings
 from coffer.core.steps import Story
 from coffer.disk.anchor import anchor
-from coffer.disk.project import project_of
 from coffer.disk.replace import locked
 from coffer.disk.sessions import ARCHIVED, MAIN, Found
 from coffer.errors import CofferError
@@ -39,7 +38,7 @@ from coffer.work.distil_model import Narrator
 from coffer.work.effective import user_home
 from coffer.work.identity import register
 from coffer.work.journal_entry import LANE, entry_in, hash_of, write
-from coffer.work.memory_folder import memory_folder
+from coffer.work.journal_place import Place, place_of_story, told_before
 from coffer.work.story import Told, part, tell, turns
 
 KIND = "journal"
@@ -75,15 +74,6 @@ class Result:
     text: str = ""
     note: str = ""
     replaced: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where an entry belongs: its lane's folder, the file, the project's id."""
-
-    folder: Path
-    name: str
-    project: str
 
 
 class Distiller:
@@ -167,7 +157,7 @@ class Distiller:
         if why or journal.empty:
             return self._result(found, NOTHING, why or _EMPTY)
         text = redact(text_of(journal, datetime.astimezone)).text
-        place = self._place(story)
+        place = self._place(story, found)
         return replace(
             self._result(found, DISTILLED), text=text, file=str(place.folder / place.name), title=journal.goal
         )
@@ -177,7 +167,7 @@ class Distiller:
         story = read.story
         if read.about.subagent or story.subagent:
             return "it is a subagent's: what it did stands in its session's entry", story
-        if any(Path(folder).is_relative_to(self._home.root) for folder in story.folders):
+        if story.folders and all(Path(name).is_relative_to(self._home.root) for name in story.folders):
             return "it is a session of Coffer's own", story
         since = read.scribe.behind(mark) if mark else 0
         known: frozenset[str] = frozenset()
@@ -195,15 +185,15 @@ class Distiller:
             mine, inode=status.st_ino, offset=status.st_size, anchor=anchor(found.path, status.st_size)
         )
         read = tell(found.path)
+        place = self._place(read.story, found)
+        if not mine.entry and not mine.mark:
+            mine = self._known_before(mine, read, place)
+            there = replace(there, entry=mine.entry, file=mine.file, mark=mine.mark)
         old = self._own_entry(mine)
         begin = mine.mark
         why, story = self._story(read, mine, begin)
         fresh = not why and not journal_of(story).empty
-        if (
-            old is not None
-            and (fresh or self._demanded)
-            and self._place(read.story).name == Path(mine.file).name
-        ):
+        if old is not None and (fresh or self._demanded) and place.name == Path(mine.file).name:
             begin = mine.begun  # the same day: the entry is made anew, from where it begins
             why, story = self._story(read, mine, begin)
         else:
@@ -212,7 +202,8 @@ class Distiller:
         if why or journal.empty or not (fresh or old):
             return self._skipped(found, there, why)
         text, note = self._text(journal, story)
-        place = self._place(story)
+        if place.root is not None:
+            register(self._home, place.root)
         entry = self._entry(story, text, place, old, found)
         will = replace(
             there,
@@ -246,38 +237,34 @@ class Distiller:
         told = self._narrator.told(journal, story, plain, datetime.astimezone)
         return told.text or text_of(journal, datetime.astimezone, told.note), told.why
 
-    def _place(self, story: Story) -> _Place:
-        root = self._root(story)
-        ended = datetime.fromisoformat(story.ended) if story.ended else datetime.now(UTC)
-        name = f"{ended.astimezone():%Y-%m-%d}.md"
-        if root is None:
-            return _Place(memory_folder(self._home, None) / LANE, name, "")
-        project = "" if self._dry else register(self._home, root).id
-        return _Place(memory_folder(self._home, root) / LANE, name, project)
-
-    def _root(self, story: Story) -> Path | None:
-        """The project of the folder that it worked in last; of an earlier one where that is none."""
+    def _place(self, story: Story, found: Found) -> Place:
         user = user_home(self._environment)
-        roots = (
-            project_of(Path(folder), user) for folder in reversed(story.folders) if folder.startswith("/")
-        )
-        return next((root for root in roots if root is not None), None)
+        return place_of_story(self._home, user, story, found.modified, self._clock())
 
-    def _entry(self, story: Story, text: str, place: _Place, old: Entry | None, found: Found) -> Entry:
-        ended = datetime.fromisoformat(story.ended) if story.ended else datetime.now(UTC)
+    def _known_before(self, mine: Row, read: Told, place: Place) -> Row:
+        """The row of a session that the vault tells of and the ledger does not: only what came since is new."""
+        known = told_before(self._home, mine.agent, mine.session, read.story.started, place.ended)
+        if known is None:
+            return mine
+        path, entry = known
+        with database(self._home) as connection:
+            distilled.tell_turns(connection, turns(read.story), mine.session)
+        return replace(mine, entry=entry.id, file=str(path), mark=entry.time)
+
+    def _entry(self, story: Story, text: str, place: Place, old: Entry | None, found: Found) -> Entry:
         new = vault.redacted(
             made(
                 LANE,
                 text,
                 source="distil",
-                time=ended.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+                time=place.ended.isoformat(timespec="seconds").replace("+00:00", "Z"),
                 agent=story.agent,
                 session=found.id,
                 branch=story.branch,
                 project=place.project,
             )
         )
-        return new if old is None else replace(new, id=old.id)
+        return new if old is None else replace(new, id=old.id, project=old.project, more=old.more)
 
     # --- writing
 

@@ -9,7 +9,7 @@ from coffer.disk.anchor import anchor
 from coffer.disk.places import Places
 from coffer.disk.sessions import ARCHIVED, MAIN, Found
 from coffer.store.db import database
-from coffer.store.distilled import CLAIMED, FAILING, SKIPPED, TOLD, Row, rows
+from coffer.store.distilled import SKIPPED, TOLD, Row, rows
 from coffer.store.distilled import row as row_of
 from coffer.store.home import Home
 from coffer.work.holders import Holders
@@ -96,7 +96,7 @@ def _state(  # noqa: PLR0913  (all that decides)
 ) -> str:
     if row.held(now):
         return "claimed"
-    if row.state in (FAILING, CLAIMED) and row.next_try > now:
+    if row.waits(now):
         return "failing"
     if held.of(found.agent, found.id):
         return "open"

@@ -82,6 +82,7 @@ def part(story: Story, since: int, known: frozenset[str] = frozenset()) -> Story
         story.written,
         story.mark,
         story.subagent,
+        story.origin,
     )
 
 
