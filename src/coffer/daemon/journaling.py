@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coffer.core.journal_ask import MOST_PIECES
 from coffer.daemon.part import Given
 from coffer.daemon.worker import WorkerFailed
 from coffer.disk.follow import Growth
@@ -37,6 +38,8 @@ LARGEST_AT_ONCE = 96 << 20
 SLOWEST = 4 << 20
 """Bytes a second that the worker reads at least, on a machine that does other things."""
 LEAST_SECONDS = 120.0
+MOST_QUESTIONS = MOST_PIECES + 1
+"""That a model is asked about one session: its pieces, and the entry. It is then the only one of its job."""
 MOST_AN_HOUR = 240
 """Sessions that are told in an hour: a person's whole past is not read in one go."""
 HOUR = 3600.0
@@ -55,6 +58,7 @@ class Journaling:
         self._found: dict[Path, Found] = {}
         self._past: dict[Path, tuple[int, float]] = {}  # told as they are: not worth a look until they change
         self._looks: list[float] = []
+        self._patience = 0.0  # seconds that a model may take for one session, 0 where none is asked
         self._told: deque[float] = deque()
         self._due = asyncio.Event()
         self.written = 0
@@ -115,7 +119,7 @@ class Journaling:
             waiting = await self._given.chores.run(self._closed, places, mine) if mine else []
             self.waiting += len(waiting)
             while waiting and self._left() > 0:
-                batch = _batch(waiting[: self._left()])
+                batch = _batch(waiting[: 1 if self._patience else self._left()])
                 waiting = waiting[len(batch) :]
                 if not await self._job(batch, environment):
                     return
@@ -137,7 +141,11 @@ class Journaling:
     def _may(self) -> bool:
         """Whether the person lets the daemon write by itself. Broken settings mean: not now."""
         try:
-            return load(self._given.home).journal.auto
+            settings = load(self._given.home)
+            asks = settings.journal.model and settings.model.provider != "none"
+            tries = settings.model.retries + 1
+            self._patience = MOST_QUESTIONS * settings.model.timeout * tries if asks else 0.0
+            return settings.journal.auto
         except CofferError as error:
             self._tell(str(error))
             return False
@@ -153,7 +161,7 @@ class Journaling:
         """Have some sessions told; False where nothing more is to be tried now."""
         while self._given.worker.pid is not None:  # noqa: ASYNC110  (what others wait for goes first)
             await asyncio.sleep(REST_SECONDS)
-        seconds = LEAST_SECONDS + sum(one.size for one in batch) / SLOWEST
+        seconds = LEAST_SECONDS + self._patience + sum(one.size for one in batch) / SLOWEST
         self._told.extend([time.monotonic()] * len(batch))
         try:
             answer = await self._given.worker.run(_as_job(batch, environment), seconds)
