@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from coffer.cli.statusline import line
 from coffer.core.safepoint import Answer, Blocker
 from coffer.core.settings import Guard
+from coffer.disk import replace
 from coffer.store.db import Receipt
 from coffer.store.guard_moves import Order, keep_moves, keep_order, moves_of
 from coffer.store.guard_state import EVERYONE, guard_state, keep_state
@@ -167,6 +169,29 @@ def test_what_the_client_appends_in_the_last_moment_is_never_lost(client: Client
     done = act(client.guarded, TRIM, GUARD, Hands(judge, Typed(client), seen=0.2))
     assert done.kind == "waits"
     assert client.data.endswith(client.made.lines[-1] + b"\n")
+
+
+def test_a_client_that_was_silent_for_long_may_append_while_it_is_pruned(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person comes back after an hour: their client opened the file before the rename and writes behind it."""
+    monkeypatch.setattr(replace, "DRAIN_SECONDS", 1.0)
+    late = b'{"type":"queue-operation","operation":"enqueue","content":"late"}\n'
+    with client.transcript.open("ab", buffering=0) as file:
+
+        def append() -> None:
+            while client.transcript.stat().st_ino == os.fstat(file.fileno()).st_ino:
+                time.sleep(0.005)
+            time.sleep(0.1)
+            file.write(late)
+
+        with ThreadPoolExecutor(1) as beside:
+            written = beside.submit(append)
+            done = move(client, Typed(client))
+            written.result(10)
+    assert done.receipt is not None
+    assert done.receipt.data["carried"] == len(late)
+    assert client.data.count(late) == 1
 
 
 @pytest.mark.parametrize(

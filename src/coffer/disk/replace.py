@@ -200,9 +200,10 @@ class Late:
             raise LateLinesKept(str(backup), size + self.carried, self.problem, undoable, kept=self.kept)
 
 
-def swap(ticket: Ticket, new: Path, file: IO[bytes], backup: Path) -> Late:
+def swap(ticket: Ticket, new: Path, file: IO[bytes], backup: Path, *, in_use: bool = False) -> Late:
     """Put the new file in the old one's place, and carry over what was appended late.
 
+    in_use: a client has the session open, and may append at any moment, however long ago it last did.
     The time of the last write stays: it says when the agent wrote, which is what lists and rests go by.
     Raises FileMoved where the file is no longer the one that was read, WriteFailed; then nothing was changed.
     What goes wrong behind the rename is no error here but part of the answer: the caller must keep its backup.
@@ -216,7 +217,8 @@ def swap(ticket: Ticket, new: Path, file: IO[bytes], backup: Path) -> Late:
             ticket.check()
             os.replace(new, ticket.path)  # noqa: PTH105  (the call that everything here is about)
             late = Late()
-            until = time.monotonic() + (DRAIN_SECONDS if ticket.age < WARM_SECONDS else 0.0)
+            may_come = in_use or ticket.age < WARM_SECONDS
+            until = time.monotonic() + (DRAIN_SECONDS if may_come else 0.0)
             try:
                 sync_folder(ticket.path.parent)
                 carry(old, ticket, until, late)

@@ -176,7 +176,7 @@ def apply(  # noqa: PLR0913  (the world comes in as arguments)
             try:
                 back_up(ticket, backup)
                 proven(about, ticket)
-                late = swap(ticket, path, file, backup)
+                late = swap(ticket, path, file, backup, in_use=proof is not None)
             except Exception as error:
                 receipt.data["why"] = str(error)
                 _finish(receipt, home, FAILED)

@@ -66,7 +66,7 @@ def repair(
             try:
                 back_up(ticket, backup)
                 proven(about, ticket)
-                late = swap(ticket, path, file, backup)
+                late = swap(ticket, path, file, backup, in_use=proof is not None)
             except Exception:
                 receipt.status = FAILED
                 with refusals(home.root), database(home) as connection:

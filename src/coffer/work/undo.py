@@ -58,7 +58,7 @@ def undo(
             try:
                 back_up(ticket, kept)
                 proven(about, ticket)
-                late = swap(ticket, new, file, kept)
+                late = swap(ticket, new, file, kept, in_use=proof is not None)
             except CofferError:
                 done.status = FAILED
                 with refusals(home.root), database(home) as connection:
