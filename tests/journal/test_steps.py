@@ -314,6 +314,16 @@ def test_what_the_last_report_left_open_stays_so_after_a_word_about_something_el
     assert "· 03:10 UTC (under a minute) ·" in text_of(journal)
 
 
+def test_a_goal_keeps_what_the_person_put_into_quotation_marks() -> None:
+    said = (
+        'In the `themes` branch the label "Save all of the changes" was committed by mistake, with the two scratch '
+        "files `a/b.json` and `c.txt`, please."
+    )
+    made = Claude()
+    made.user(said)
+    assert journal_of(heard(ClaudeScribe(), made)).goal == said
+
+
 def test_german_is_told_as_well() -> None:
     made = Claude()
     made.user("Baue bitte einen Export der Rechnungen als CSV. Die Spalten stehen im Wiki.")

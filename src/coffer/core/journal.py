@@ -114,7 +114,7 @@ def _episodes(steps: Iterable[Step]) -> list[_Episode]:
 
 def _words(said: Said) -> str:
     """A person's own sentences, without what was pasted."""
-    heard = hear(said.text)
+    heard = hear(said.text, quotes=True)
     return heard.text if heard.text.strip(' "…') else said.text
 
 

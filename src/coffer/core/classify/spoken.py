@@ -43,7 +43,9 @@ BLOCK = re.compile(
 )
 FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|\"\"\".*?(?:\"\"\"|\Z)", re.DOTALL)
 QUOTE = re.compile(r'"[^"\n]{16,}"|“[^”]{8,}”|„[^“”]{8,}[“”]|«[^»]{8,}»|「[^」]{6,}」')
-LONG_CODE = re.compile(r"`[^`\n]{60,}`")
+CODE = re.compile(r"`[^`\n]*`")
+LONGEST_CODE = 60
+"""Characters between two backticks from which they are no name any more."""
 PASTED_LINE = re.compile(
     r"""^(?:
       \s*> | \s*\$\  | \s*at\ [\w.$<>]+\s*\( | \s*File\ " | \s*\#\d+\s+0x | \s*Traceback | \s*Caused\ by:
@@ -80,8 +82,8 @@ class Heard:
     """The whole reads like a document: a plan, a system prompt, a skill."""
 
 
-def hear(turn: str) -> Heard:
-    """The words of the person; empty when a program wrote the turn."""
+def hear(turn: str, *, quotes: bool = False) -> Heard:
+    """The words of the person; empty when a program wrote the turn. quotes: keep what stands in quotation marks."""
     text = turn if len(turn) <= LONGEST else turn[: LONGEST // 2] + "\n" + turn[-LONGEST // 2 :]
     interrupted = INTERRUPTED.search(text) is not None
     text = INTERRUPTED.sub(" ", text)
@@ -92,18 +94,22 @@ def hear(turn: str) -> Heard:
     if HARNESS.match(text) or COMMAND.match(text):
         return Heard("", interrupted, rejected)
     document = ROLE.match(text) is not None or (len(HEADING.findall(text)) > 1 and len(text) > 120)
-    clean = _masked(text)
+    clean = _masked(text, quotes=quotes)
     masked = len(clean) < len(text) * 0.9
     if len(clean) > HEARD:
         clean = clean[: HEARD - 400] + " … " + clean[-400:]
     return Heard(clean.strip(), interrupted, rejected, masked, document)
 
 
-def _masked(text: str) -> str:
+def _short(code: re.Match[str]) -> str:
+    return code[0] if len(code[0]) < LONGEST_CODE + 2 else "`code`"
+
+
+def _masked(text: str, *, quotes: bool) -> str:
     if "<" in text:
         text = BLOCK.sub(" ", text)
-    text = LONG_CODE.sub("`code`", FENCE.sub(" ", text))
-    text = QUOTE.sub('"…"', text)
+    text = CODE.sub(_short, FENCE.sub(" ", text))
+    text = text if quotes else QUOTE.sub('"…"', text)
     if "\n" not in text:
         return "" if PASTED_LINE.match(text) and not text.startswith(("+", "-")) else text
     kept: list[str] = []
