@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from coffer.cli.main import COMMANDS, cli
+from coffer.cli.main import cli
 from tests.cli.run import COMMAND, SOURCE, Machine, claude_project, conversation, put, rollout
 from tests.transcripts import SESSION, THREAD, Claude, call, store, text, uid, usage
 
@@ -25,13 +25,13 @@ READING = ("up", "sessions", "show", "view", "check")
 def test_help_names_every_command(bare: Machine) -> None:
     done = bare.run("--help")
     assert done.code == 0
-    for name, (_, line) in COMMANDS.items():
+    for name, (_, line) in cli.table.items():
         assert name in done.out
         assert line.split(".")[0] in " ".join(done.out.split())
     assert done.out in (bare.run().out, bare.run().err)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", cli.table)
 def test_each_command_has_help(bare: Machine, name: str) -> None:
     done = bare.run(name, "-h")
     assert done.code == 0

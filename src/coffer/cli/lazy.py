@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -12,12 +12,19 @@ import click
 class LazyGroup(click.Group):
     """table: command → (module, one line of help); the module has a click command of the name `command`.
 
-    A module may hold several: `module:name` says which.
+    A module may hold several: `module:name` says which. sections: heading → the names below it; one without them.
     """
 
-    def __init__(self, *arguments: Any, table: Mapping[str, tuple[str, str]], **options: Any) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        table: Mapping[str, tuple[str, str]],
+        sections: Mapping[str, Iterable[str]] | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(*arguments, **options)
         self.table = table
+        self.sections = sections or {"Commands": table}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """All commands, in the order of a person's first hour."""
@@ -34,8 +41,10 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The list of commands, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in self.table.items()])
+        widest = max(map(len, self.table), default=0)
+        for heading, names in self.sections.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(widest), self.table[name][1]) for name in names])
 
 
 class DefaultGroup(LazyGroup):

@@ -15,50 +15,71 @@ from coffer.cli.lazy import LazyGroup
 from coffer.cli.renew import renewing
 from coffer.errors import CofferError
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "up": ("coffer.cli.up", "See what is here, and set Coffer up for your agents after one question."),
-    "down": ("coffer.cli.down", "Take all of that out again."),
-    "doctor": ("coffer.cli.doctor", "See whether everything works, by trying it; mend it with --fix."),
-    "sessions": ("coffer.cli.sessions", "List sessions with their tokens and how full they are."),
-    "show": ("coffer.cli.show", "Show what fills a session."),
-    "view": ("coffer.cli.view", "Print what the model would be sent after a resume."),
-    "check": ("coffer.cli.check", "Tell what is odd in a transcript, and what it means for a resume."),
-    "prune": ("coffer.cli.prune", "Make a session smaller: a dry run, or with --apply for real."),
-    "undo": ("coffer.cli.undo", "Take back what a receipt says."),
-    "restore": ("coffer.cli.restore", "Print pruned content by the id in its stub."),
-    "receipts": ("coffer.cli.receipts", "List what Coffer wrote."),
-    "gc": ("coffer.cli.gc", "Let go of old backups and pruned content."),
-    "digest": (
-        "coffer.cli.digest",
-        "Your rules: learn them from your corrections, see, accept and change them.",
-    ),
-    "trust": ("coffer.cli.trust", "Let rule texts that Coffer did not write be delivered."),
-    "bundle": ("coffer.cli.bundle", "Show what a session is sent of the rules, and what is left out."),
-    "hooks": ("coffer.cli.hooks", "Connect your agents: put Coffer's hooks in, take them out, see them."),
-    "native-memory": ("coffer.cli.native_memory", "Switch the agents' own memory off, and put it back."),
-    "status": ("coffer.cli.status", "Show whether the rules arrive: daemon, hooks, open sessions."),
-    "handoff": ("coffer.cli.handoff", "Where work on a branch stands, and what happened since."),
-    "project": ("coffer.cli.project", "Which project a folder belongs to, and whose memory it has."),
-    "run": ("coffer.cli.run", "Run an agent so that its session can be reloaded in place."),
-    "reload": ("coffer.cli.reload", "Reload a session that runs under `coffer run`, or say why not now."),
-    "guard": ("coffer.cli.guard", "Whether a live session may be touched now, and what is in flight if not."),
-    "checkpoint": ("coffer.cli.checkpoint", "Save what a compaction would lose: team, tasks, running work."),
-    "statusline": (
-        "coffer.cli.statusline",
-        "One line below Claude Code's prompt; it tells Coffer the window.",
-    ),
-    "daemon": ("coffer.cli.daemon", "The process that answers hooks and learns: start, stop, see it."),
-    "remember": ("coffer.cli.remember", "Keep a fact or a decision, for you and your agents to recall."),
-    "recall": ("coffer.cli.recall", "Ask what was decided and done: in notes and journal."),
-    "index": ("coffer.cli.index", "Make the index anew by which recall finds entries."),
-    "journal": ("coffer.cli.journal", "What was done in which session: read it, write it now."),
-    "organize": ("coffer.cli.organize", "Put notes in order: repeated ones once, topics together."),
-    "export": ("coffer.cli.export", "Write notes, journal, handoffs and rules lanes into one file."),
-    "import": ("coffer.cli.import_archive", "Add what such a file holds to this vault."),
-    "forget": ("coffer.cli.forget", "Take entries or words out of everything that Coffer keeps, for good."),
-    "completion": ("coffer.cli.completion", "Print the completion script of a shell."),
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Set up": {
+        "up": ("coffer.cli.up", "See what is here, and set Coffer up for your agents after one question."),
+        "down": ("coffer.cli.down", "Take all of that out again."),
+        "doctor": ("coffer.cli.doctor", "See whether everything works, by trying it; mend it with --fix."),
+        "status": ("coffer.cli.status", "Show whether the rules arrive: daemon, hooks, open sessions."),
+        "hooks": ("coffer.cli.hooks", "Connect your agents: put Coffer's hooks in, take them out, see them."),
+        "native-memory": ("coffer.cli.native_memory", "Switch the agents' own memory off, and put it back."),
+        "daemon": ("coffer.cli.daemon", "The process that answers hooks and learns: start, stop, see it."),
+        "completion": ("coffer.cli.completion", "Print the completion script of a shell."),
+    },
+    "Rules": {
+        "digest": (
+            "coffer.cli.digest",
+            "Your rules: learn them from your corrections, see, accept and change them.",
+        ),
+        "trust": ("coffer.cli.trust", "Let rule texts that Coffer did not write be delivered."),
+        "bundle": ("coffer.cli.bundle", "Show what a session is sent of the rules, and what is left out."),
+    },
+    "Sessions": {
+        "sessions": ("coffer.cli.sessions", "List sessions with their tokens and how full they are."),
+        "show": ("coffer.cli.show", "Show what fills a session."),
+        "view": ("coffer.cli.view", "Print what the model would be sent after a resume."),
+        "check": ("coffer.cli.check", "Tell what is odd in a transcript, and what it means for a resume."),
+        "prune": ("coffer.cli.prune", "Make a session smaller: a dry run, or with --apply for real."),
+        "restore": ("coffer.cli.restore", "Print pruned content by the id in its stub."),
+    },
+    "Open sessions": {
+        "guard": (
+            "coffer.cli.guard",
+            "Open sessions: how full, whether one may be touched; `now` prunes at the next idle moment.",
+        ),
+        "run": ("coffer.cli.run", "Run an agent so that its session can be reloaded in place."),
+        "reload": ("coffer.cli.reload", "Reload a session that runs under `coffer run`, or say why not now."),
+        "checkpoint": (
+            "coffer.cli.checkpoint",
+            "Save what a compaction would lose: team, tasks, running work.",
+        ),
+        "statusline": (
+            "coffer.cli.statusline",
+            "One line below Claude Code's prompt; it tells Coffer the window.",
+        ),
+    },
+    "Memory": {
+        "remember": ("coffer.cli.remember", "Keep a fact or a decision, for you and your agents to recall."),
+        "recall": ("coffer.cli.recall", "Ask what was decided and done: in notes and journal."),
+        "handoff": ("coffer.cli.handoff", "Where work on a branch stands, and what happened since."),
+        "journal": ("coffer.cli.journal", "What was done in which session: read it, write it now."),
+        "project": ("coffer.cli.project", "Which project a folder belongs to, and whose memory it has."),
+        "organize": ("coffer.cli.organize", "Put notes in order: repeated ones once, topics together."),
+        "index": ("coffer.cli.index", "Make the index anew by which recall finds entries."),
+        "export": ("coffer.cli.export", "Write notes, journal, handoffs and rules lanes into one file."),
+        "import": ("coffer.cli.import_archive", "Add what such a file holds to this vault."),
+        "forget": (
+            "coffer.cli.forget",
+            "Take entries or words out of everything that Coffer keeps, for good.",
+        ),
+    },
+    "What was done": {
+        "receipts": ("coffer.cli.receipts", "List what Coffer wrote."),
+        "undo": ("coffer.cli.undo", "Take back what a receipt says."),
+        "gc": ("coffer.cli.gc", "Let go of old backups and pruned content."),
+    },
 }
-"""Command → module and one line of help; each module has a click command named `command`."""
+"""Section of the help → command → module and one line of help; each module has a click command named `command`."""
 
 REFUSED = 18
 INTERRUPTED = 130
@@ -76,7 +97,8 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
 
 @click.group(
     cls=LazyGroup,
-    table=COMMANDS,
+    table={name: said for section in SECTIONS.values() for name, said in section.items()},
+    sections=SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="SESSION is an id, the unique start of one, a path, or `current`. Exit codes: docs/formats.md.",
 )
@@ -91,8 +113,8 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
 def cli() -> None:
     """Say it once: your corrections become rules that reach every session of your coding agents.
 
-    Coffer reads the transcripts of Claude Code and Codex on this machine, shows what fills them, and prunes them with
-    proof and undo. It sends nothing anywhere unless you configure a model.
+    Coffer also keeps long sessions of Claude Code lean, with proof and undo, and hands work over between sessions and
+    agents: handoff, notes, journal. Begin with `coffer up`. It sends nothing anywhere unless you configure a model.
     """
 
 
