@@ -192,13 +192,14 @@ class Distiller:
         old = self._own_entry(mine)
         begin = mine.mark
         why, story = self._story(read, mine, begin)
-        fresh = not why and not journal_of(story).empty
+        journal = journal_of(story)
+        fresh = not why and not journal.empty
         if old is not None and (fresh or self._demanded) and place.name == Path(mine.file).name:
             begin = mine.begun  # the same day: the entry is made anew, from where it begins
             why, story = self._story(read, mine, begin)
+            journal = journal_of(story)
         else:
             old = None
-        journal = journal_of(story)
         if why or journal.empty or not (fresh or old):
             return self._skipped(found, there, why)
         text, note = self._text(journal, story)
