@@ -43,19 +43,13 @@ TOLD = (
     b"COFFER_RUN",
 )
 """Variables that the daemon is told: its own environment is not the session's."""
-INHERITED = (
-    b"HOME",
-    b"PATH",
-    b"LANG",
-    b"TMPDIR",
-    b"USER",
-    b"XDG_RUNTIME_DIR",
-    b"CLAUDE_CONFIG_DIR",
-    b"CODEX_HOME",
-)
+INHERITED = b"HOME PATH LANG TMPDIR USER XDG_RUNTIME_DIR CLAUDE_CONFIG_DIR CODEX_HOME".split()
 """Variables that a daemon inherits, besides LC_*; what else a session has (keys, proxies) is not the daemon's."""
-FOLDERS = (b"CLAUDE_CONFIG_DIR", b"CODEX_HOME")
-"""Variables that the spool keeps: they say where the session's transcript lies, and the daemon may have others."""
+FOLDERS = (b"CLAUDE_CONFIG_DIR", b"CODEX_HOME", b"CLAUDE_PROJECT_DIR")
+"""Variables that the spool keeps: where the session's transcript and project lie; the daemon may have others."""
+MOST_SPOOLED = 1000
+SPOOLED_LAST = 30 * 86_400 * 10**9
+"""How many answers wait for a daemon, and for how many nanoseconds: one that can never start must not fill a disk."""
 ANSWERED = ("SessionStart", "SubagentStart")
 """Events that are answered from a file."""
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -85,7 +79,7 @@ def main() -> None:
     if answer is not None:
         say(answer)
         return
-    key, answer = kept(agent, event, folder, said)
+    key, answer = kept(agent, event, began_in(agent, folder, home), said)
     if answer and say(answer) and is_mine(home):
         words = [f"{agent} {event} {key}".encode()]
         words += [name + b"=" + quoted(posix.environ[name]) for name in FOLDERS if posix.environ.get(name)]
@@ -123,6 +117,20 @@ def working_folder() -> bytes:
         return posix.getcwdb()
     except OSError:
         return b""
+
+
+def began_in(agent: str, folder: bytes, home: str) -> bytes:
+    """The folder that a session began in: `cd` moves the hook's, and not the session."""
+    began = posix.environ.get(b"CLAUDE_PROJECT_DIR", b"")
+    if agent != "claude" or not began.startswith(b"/"):
+        return folder
+    try:
+        posix.chdir(began)  # by a link it has a name that stands in no index
+        return posix.getcwdb()
+    except OSError:
+        return folder
+    finally:
+        posix.chdir(home)
 
 
 def stdin() -> bytes | None:
@@ -307,9 +315,20 @@ def note(entry: bytes) -> None:
         while entry:
             entry = entry[posix.write(descriptor, entry) :]
         posix.rename(written, f"spool/{name}")
+        thin_out()
     except OSError:
         if exists(written):  # a full disk: half a word is none
             posix.unlink(written)
+
+
+def thin_out() -> None:
+    """Let go of the oldest answers that nobody took in."""
+    names = sorted(name for name in posix.listdir("spool") if name[:1].isdigit())
+    old = str(time.time_ns() - SPOOLED_LAST)
+    for place, name in enumerate(names, MOST_SPOOLED - len(names)):
+        if place >= 0 and name > old:
+            break
+        posix.unlink(f"spool/{name}")
 
 
 def exists(path: str | bytes) -> bool:

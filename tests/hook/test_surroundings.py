@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from coffer import hook
 from coffer.store.home import Home
+from coffer.work.bundle_files import take_spool
 from coffer.work.hook_files import write_hook
 from tests.hook.rig import (
     DAEMON_TEXT,
@@ -299,3 +301,37 @@ def test_the_installed_script_is_the_packages_own(tmp_path: Path) -> None:
 
     write_hook(Home(tmp_path), PYTHON)
     assert (tmp_path / "bin" / "hook.py").read_bytes() == Path(coffer.hook.__file__).read_bytes()
+
+
+def test_a_session_that_went_elsewhere_gets_its_own_projects_rules(rig: Rig) -> None:
+    rig.publish()
+    link, elsewhere = rig.project.with_name("link"), rig.project.with_name("elsewhere")
+    link.symlink_to(rig.project)
+    elsewhere.mkdir()
+    for began in (rig.project, link):
+        done = rig.run("claude", "SessionStart", cwd=elsewhere, extra={"CLAUDE_PROJECT_DIR": str(began)})
+        assert done.stdout == FILE_TEXT
+    (entry,) = {asked.environment for asked in take_spool(rig.home)[:1]}
+    assert entry == (("CLAUDE_PROJECT_DIR", str(rig.project)),), "and the daemon is told so"
+    gone = {"CLAUDE_PROJECT_DIR": str(rig.project / "gone")}
+    assert rig.run("claude", "SessionStart", cwd=elsewhere, extra=gone).stdout == b""
+    assert rig.run("claude", "SessionStart", extra=gone).stdout == FILE_TEXT
+    assert (
+        rig.run("codex", "SessionStart", cwd=elsewhere, extra={"CLAUDE_PROJECT_DIR": str(link)}).stdout == b""
+    )
+
+
+def test_a_spool_that_nobody_takes_in_ends_somewhere(rig: Rig) -> None:
+    rig.publish()
+    spool, now = rig.home.root / "spool", time.time_ns()
+    spool.mkdir()
+    old = now - hook.SPOOLED_LAST - 10**9
+    names = [f"{old + number}-1" for number in range(5)]
+    names += [f"{now - 10**12 + number}-1" for number in range(hook.MOST_SPOOLED + 3)]
+    for name in [*names, "damaged"]:
+        (spool / name).touch()
+    assert rig.run("claude", "SessionStart").stdout == FILE_TEXT
+    left = sorted(path.name for path in spool.iterdir() if path.name != "damaged")
+    assert len(left) == hook.MOST_SPOOLED
+    assert left[:-1] == names[-hook.MOST_SPOOLED + 1 :]
+    assert int(left[-1].partition("-")[0]) > now, "the newest is there"

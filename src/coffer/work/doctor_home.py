@@ -18,6 +18,7 @@ from coffer.core.effective import key
 from coffer.errors import SettingsBroken, StoreFailed
 from coffer.store import distilled
 from coffer.store.db import database
+from coffer.hook import MOST_SPOOLED
 from coffer.store.home import Home
 from coffer.work.bundle_files import bundles, published
 from coffer.work.bundles import FROM_FILES, NO_PROJECT, bundle_for
@@ -77,7 +78,8 @@ def daemon(patient: Patient) -> Iterator[Row]:
     elif state == "running":
         yield Row("daemon", f"runs, process {said['pid']}, version {patient.version}")
         if said.get("problem"):
-            yield Row("daemon", f"learning waits: {said['problem']}", "warning", "Mend what this says.")
+            found = str(said["problem"])
+            yield Row("daemon", found, "warning", "Mend what this says; `coffer daemon logs` tells more.")
     elif state == "stopped":
         found = f"does not run. {said.get('problem', '')}".rstrip()
         yield Row("daemon", found, "warning" if _set_up(patient) else "ok", start, fix="daemon")
@@ -105,6 +107,11 @@ def spool(patient: Patient) -> Iterator[Row]:
         yield Row(
             "spool", found, "warning", "`coffer daemon stop` and `start`; then see its log.", fix="daemon"
         )
+    elif len(waiting) >= MOST_SPOOLED:
+        found = (
+            f"{len(waiting)} answers wait for the daemon; of more the oldest are let go, with their receipts"
+        )
+        yield Row("spool", found, "warning", "`coffer daemon start` takes them in, or says why it can't.")
     elif waiting:
         yield Row("spool", f"{len(waiting)} answers wait for the daemon")
     if damaged:
