@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import time
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,30 @@ def test_what_is_no_answer(code: str, why: str, caplog: pytest.LogCaptureFixture
     with pytest.raises(WorkerFailed, match=why):
         asyncio.run(worker(code).run({}, 30))
     assert "sk-ant-api03-AAA" not in caplog.text
+
+
+def test_what_fails_again_and_again_is_told_and_what_fails_once_is_not() -> None:
+    one = worker(
+        "kind = job['kind']; "
+        "kind or sys.exit(3); print(json.dumps({} if kind == 'well' else {'error': 'No.', 'kind': kind}))"
+    )
+
+    async def told(name: str, kind: str) -> str:
+        with suppress(WorkerFailed):
+            await one.run({"job": name, "kind": kind}, 30)
+        return one.problem
+
+    async def all_of_it() -> list[str]:
+        steps = [("learn", "")] * 2 + [("distil", "well"), ("learn", "StoreFailed"), ("learn", "Busy")]
+        return [await told(*step) for step in [*steps, ("learn", "well")]]
+
+    assert asyncio.run(all_of_it()) == [
+        "",
+        "",
+        "",
+        *["“learn” came to nothing 3 times in a row: No."] * 2,
+        "",
+    ]
 
 
 def test_one_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> None:

@@ -26,6 +26,9 @@ from coffer.work.listing import Stood
 _STOPPED = 3
 """Exit code of `status` where no daemon runs, as of `systemctl status`."""
 _LOOK_SECONDS = 0.5
+_STEP = 0.05
+_BECOMING_SECONDS = 5.0
+"""For a daemon that gives way to what is installed by now: it is the same process, and has to load anew."""
 
 
 @click.group()
@@ -112,8 +115,16 @@ def picture(home: Home) -> dict[str, Any]:
     """The daemon as it is now. state: running, stopped, silent (there, and gives no answer), foreign.
 
     foreign: something listens in its place that is no daemon of Coffer's. outdated: why one that runs should be
-    renewed, "" where it need not.
+    renewed, "" where it need not. One that is just becoming another is waited for.
     """
+    until = time.monotonic() + _BECOMING_SECONDS
+    while (found := _picture(home)) and found.pop("silent", False) and time.monotonic() < until:
+        time.sleep(_STEP)
+    return found
+
+
+def _picture(home: Home) -> dict[str, Any]:
+    """One look. silent: its process is there, and nobody listens."""
     known = life.running(home)
     found: dict[str, Any] = {"state": "stopped", "pid": known.pid if known else None, "problem": ""}
     try:
@@ -126,7 +137,8 @@ def picture(home: Home) -> dict[str, Any]:
             found | said | {"state": "running", "outdated": life.outdated(known, version()) if known else ""}
         )
     if known is not None:
-        found |= {"state": "silent", "problem": "Its process is there and does not listen yet, or no more."}
+        why = "Its process is there and does not listen yet, or no more."
+        found |= {"state": "silent", "problem": why, "silent": True}
     elif life.json_path(home).exists():
         found["problem"] = "It left daemon.json behind, so it was killed; the next start cleans up."
     return found
@@ -172,7 +184,7 @@ def _draw(found: dict[str, Any]) -> None:
     if found["outdated"]:
         click.echo(plain.visible(f"`coffer daemon start` renews it: {found['outdated']}."))
     if found["problem"]:
-        click.echo(plain.visible(f"Learning waits: {found['problem']}"))
+        click.echo(plain.visible(f"It can't do all of its work: {found['problem']}"))
 
 
 def _home() -> Home:

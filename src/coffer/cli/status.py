@@ -118,6 +118,8 @@ def _daemon(found: Mapping[str, Any], *, hooked: bool) -> Text:
         runs = f"The daemon runs, process {found['pid']}, version {found['version']}."
         if found["outdated"]:
             return text(f"{runs} `coffer daemon start` renews it: {found['outdated']}.", "yellow")
+        if found["problem"]:
+            return text(f"{runs} It can't do all of its work: {found['problem']}", "red")
         return text(runs, "green")
     stopped = "the next hook starts it, and answers from its files meanwhile."
     said = {

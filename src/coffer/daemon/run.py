@@ -43,6 +43,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     if renewed:
         become(home)
+        _forget(home)  # it came to nothing
 
 
 class _Report:
@@ -81,6 +82,7 @@ def serve(home: Home, environment: Mapping[str, str], report: _Report) -> bool:
         log.begin(life.log_path(home))
     sys.setswitchinterval(SWITCH_SECONDS)
     listener = listen.bound(home)
+    renewed = False
     try:
         _LOG.info("begins, process %d", os.getpid())
         renewed = asyncio.run(_live(home, environment, listener, report))
@@ -93,7 +95,8 @@ def serve(home: Home, environment: Mapping[str, str], report: _Report) -> bool:
         raise
     finally:
         listener.close()
-        _forget(home)
+        if not renewed:  # else this process goes on, and who asks for it is to know that
+            _forget(home)
     return renewed
 
 

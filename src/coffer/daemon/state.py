@@ -49,11 +49,18 @@ class Ears:
             "memory": _resident(),
             "worker": {"pid": loop.worker.pid, "jobs": loop.worker.jobs, "failures": loop.worker.failures},
             "learned_turns": loop.parts.learning.pupil.learned,
-            "problem": loop.parts.learning.pupil.problem,
+            "problem": self._problem(),
             "journal": self._journal(),
             "unconfirmed": len(loop.contexts),
             "sessions": self._sessions(),
         }
+
+    def _problem(self) -> str:
+        """What keeps the daemon from its work, as a phrase; "" for nothing. A person can do something about it."""
+        waits, journal = self.loop.parts.learning.pupil.problem, self.loop.parts.journaling
+        if waits:
+            return f"learning waits: {waits}"
+        return self.loop.worker.problem or (journal.problem if journal is not None else "")
 
     def _journal(self) -> dict[str, Any]:
         part = self.loop.parts.journaling

@@ -20,6 +20,10 @@ COMMAND = (sys.executable, "-P", "-m", "coffer.daemon.job")
 LONGEST_ANSWER = 16 << 20
 _LONGEST_TOLD = 1_500
 _REST_SECONDS = 5.0
+REPEATED = 3
+"""Jobs of one kind in a row that come to nothing, from which on a person is told: one alone may be the session's."""
+_PASSING = ("Busy", "FileMoved")
+"""Errors that say only: not now."""
 
 
 class WorkerFailed(Exception):
@@ -35,6 +39,15 @@ class Worker:
         self._alone = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
         self.jobs = self.failures = 0
+        self._in_a_row: dict[str, tuple[int, str]] = {}
+
+    @property
+    def problem(self) -> str:
+        """Which kind of job comes to nothing again and again, as a sentence; "" for none."""
+        for kind, (times, why) in self._in_a_row.items():
+            if times >= REPEATED:
+                return f"“{kind}” came to nothing {times} times in a row: {why}"
+        return ""
 
     @property
     def pid(self) -> int | None:
@@ -45,11 +58,21 @@ class Worker:
         """Do a job in a process of its own; its answer. seconds: it may take. Raises WorkerFailed."""
         async with self._alone:
             self.jobs += 1
+            kind = str(job.get("job"))
             try:
-                return await self._done(json.dumps({**job, "seconds": seconds}).encode(), seconds)
-            except WorkerFailed:
+                answer = await self._done(json.dumps({**job, "seconds": seconds}).encode(), seconds)
+            except WorkerFailed as failed:
                 self.failures += 1
+                self._count(kind, str(failed))
                 raise
+            if "error" not in answer:
+                self._in_a_row.pop(kind, None)
+            elif answer.get("kind") not in _PASSING:
+                self._count(kind, str(answer["error"]))
+            return answer
+
+    def _count(self, kind: str, why: str) -> None:
+        self._in_a_row[kind] = (self._in_a_row.get(kind, (0, ""))[0] + 1, why)
 
     async def _done(self, job: bytes, seconds: float) -> dict[str, Any]:
         pipe = asyncio.subprocess.PIPE
