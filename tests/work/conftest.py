@@ -9,5 +9,5 @@ from coffer.disk import replace
 
 @pytest.fixture(autouse=True)
 def brief_drain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The client is played by the test itself: it appends nothing while the old file is read on, unless a test says so."""
+    """The client is played by the test itself: only where a test says so does it append late."""
     monkeypatch.setattr(replace, "DRAIN_SECONDS", 0.0)

@@ -19,7 +19,7 @@ from coffer.store.db import Receipt
 from coffer.store.guard_moves import Order, keep_moves, keep_order, moves_of
 from coffer.store.guard_state import EVERYONE, guard_state, keep_state
 from coffer.store.windows import read_report
-from coffer.work import prune
+from coffer.work import prune, undo
 from coffer.work.attend import Due, attend, due
 from coffer.work.guard import Hands, Move, Wish, act
 from coffer.work.measure import measure
@@ -442,6 +442,100 @@ def test_an_undo_where_only_the_person_reloads(client: Client) -> None:
     assert moves_of(client.home, client.session, 0).tell_of == newest(client).id
 
 
+def test_an_undo_whose_reload_was_refused_is_owed_although_the_guard_pauses(client: Client) -> None:
+    """By the command that waits on, or by the daemon where that was ended."""
+    for way in ("command", "daemon"):
+        means, before = Typed(client), client.data
+        assert move(client, means).kind == "reloaded"
+        receipt, means.refuses = newest(client), "a key was pressed"
+        assert undone(client, means, receipt).kind == "waits"
+        assert client.data == before
+        means.refuses = ""
+        if way == "command":
+            assert undone(client, means, receipt).kind == "reloaded"
+        else:
+            _looked_after(client, means)
+        assert (outcome(newest(client)), len(means.asked)) == ("reloaded", 2)
+        _looked_after(client, means)
+        assert (at(client, 50), len(means.asked)) == (None, 2)
+        keep_state(client.home, client.session, mode="on")
+        keep_moves(client.home, client.session, 0, reloads=())
+
+
+def _looked_after(client: Client, means: Typed) -> None:
+    found = at(client, 50)
+    assert found is not None
+    attend(client.guarded, found, time.time(), client.hands(means))
+
+
+@pytest.mark.parametrize(
+    ("step", "status", "reloads"),
+    [("before swap", "failed", 0), ("behind swap", "done", 1), ("behind back_up", "failed", 0)],
+)
+def test_an_undo_that_was_killed_is_ended_by_the_next_one(
+    client: Client, step: str, status: str, reloads: int
+) -> None:
+    means, before = Typed(client), client.data
+    move(client, means)
+    receipt, pruned = newest(client), client.data
+    _undo_dies(client, receipt, step)
+    _looked_after(client, means)
+    made = moves_made(client.home, client.transcript)
+    assert made[0].status == status
+    assert made[1].status == ("undone" if reloads else "done")
+    assert len(means.asked) == 1 + reloads
+    assert client.data == (before if reloads else pruned)
+    assert guard_state(client.home, client.session).mode == ("paused" if reloads else "on")
+
+
+def _undo_dies(client: Client, receipt: Receipt, step: str) -> None:
+    where, _, name = step.partition(" ")
+    child = os.fork()
+    if child == 0:
+        try:
+            real = getattr(undo, name)
+
+            def dies(*arguments: Any, **more: Any) -> None:
+                if where == "behind":
+                    real(*arguments, **more)
+                os._exit(9)
+
+            setattr(undo, name, dies)
+            undone(client, Typed(client), receipt)
+        finally:
+            os._exit(3)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 9, step
+
+
+def test_a_session_that_was_compacted_needs_no_reload_any_more(client: Client) -> None:
+    """Pruned, told to be reloaded by hand, and then the client compacted: it may be pruned again."""
+    assert move(client, None, settings=WRITES).kind == "by hand"
+    assert move(client, None, settings=WRITES).why == "it is pruned, and waits for you to reload it"
+    client.hook("SessionStart", source="compact")
+    client.says("idle")
+    assert move(client, None, settings=WRITES).kind != "left alone"
+    (receipt, *_) = [one for one in moves_made(client.home, client.transcript) if outcome(one) == "compacted"]
+    assert receipt.status == "done"
+    moves = moves_of(client.home, client.session, 0)
+    assert moves.tell_of != receipt.id or not moves.tell
+
+
+def test_a_reload_before_which_nothing_can_be_mended_is_no_loop(tmp_path: Path) -> None:
+    """The folder of the backups is gone bad: that is a failure, which is tried again after a rest."""
+    client = _polled(tmp_path)
+    assert move(client, Typed(client, refuses="a key was pressed")).kind == "waits"
+    gone = next(uuid for uuid in newest(client).data["removed"] if uuid.startswith("rt3"))
+    backups = client.home.backups
+    backups.rename(backups.with_name("elsewhere"))
+    backups.write_bytes(b"")
+    client.made.leaf = gone
+    client.turn(30_000, said="again")
+    means = Typed(client)
+    assert (move(client, means).kind, means.asked) == ("failed", [])
+    assert len(moves_of(client.home, client.session, 0).failures) == 1
+
+
 def at(client: Client, used: float, settings: Guard = WRITES) -> Due | None:
     tokens = int(used * WINDOW / 100)
     return due(client.guarded, used, tokens, settings, time.time())
@@ -510,13 +604,19 @@ def test_an_error_of_another_kind_is_none(client: Client) -> None:
     assert at(client, 30) is None
 
 
-def test_a_record_whose_parent_was_pruned_is_hung_on_its_ancestor_first(tmp_path: Path) -> None:
-    """A prune that nobody reloaded, then a rewind: the client's memory still names what went."""
-    client = Client(tmp_path)
+def _polled(root: Path) -> Client:
+    """A session of which a prune drops records, not only their content."""
+    client = Client(root)
     client.back = 600  # over a gap of more than 5 s nothing is bridged
     for number in range(12):
         client.turn(20_000 + 7_500 * number, 30_000, polls=4)
     client.back = 0
+    return client
+
+
+def test_a_record_whose_parent_was_pruned_is_hung_on_its_ancestor_first(tmp_path: Path) -> None:
+    """A prune that nobody reloaded, then a rewind: the client's memory still names what went."""
+    client = _polled(tmp_path)
     assert move(client, None, settings=Guard(write="idle")).kind == "by hand"
     gone = next(uuid for uuid in newest(client).data["removed"] if uuid.startswith("rt3"))
     assert newest(client).data["removed"][gone]

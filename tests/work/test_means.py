@@ -86,6 +86,12 @@ def test_what_was_not_sent_was_refused(house: House, kind: str) -> None:
     assert house.means().reload(0.0) == Reloaded("refused", "a key was pressed meanwhile")
 
 
+def test_a_restart_of_which_nothing_was_seen_was_not_refused(house: House) -> None:
+    """The agent was told to end: whoever takes that for a refusal tells it again."""
+    house.done = {"kind": "unsure", "why": "its successor showed no input line"}
+    assert house.means().reload(0.0) == Reloaded("unknown", "its successor showed no input line")
+
+
 def test_in_vim_mode_it_is_started_again_with_the_model_that_has_the_window(house: House) -> None:
     """Without `[1m]` in the model's name the window would silently become 200,000 (facts/claude-code §5)."""
     house.state |= {"vim": True, "why": ["vim mode is set"]}

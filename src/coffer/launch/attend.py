@@ -31,7 +31,7 @@ from coffer.launch.child import Child
 from coffer.launch.door import Caller, Door
 from coffer.launch.program import restarted
 from coffer.launch.screen import Screen
-from coffer.work.runs import RELOAD, RESTART, RESTART_SECONDS, STATE
+from coffer.work.runs import RELOAD, RESTART, RESTART_SECONDS, STATE, UNSURE
 
 _PIECE = 4096
 _MOST_BEHIND = 2_000_000
@@ -309,7 +309,7 @@ class Attendant:
             why = "the agent did not end, or its successor showed no input line" if late else ""
             took = now - self._restarting_until + RESTART_SECONDS
             self._restarting_until, self.again = 0.0, None
-            self._answer(Outcome(REFUSED if late else TYPED, why, seconds=took))
+            self._answer(Outcome(UNSURE if late else TYPED, why, seconds=took))
 
     def _sight(self, now: float, found: ClientStatus, words: str = "") -> Sight:
         if self._behind_bytes <= _SOON:

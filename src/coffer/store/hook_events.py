@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -106,11 +106,12 @@ def last_stop(home: Home, session: str) -> tuple[float, tuple[Mapping[str, Any],
     return None
 
 
-def loaded_at(home: Home, session: str, since: float) -> float | None:
-    """When the client was told to have read its session again, at or after a time; None: it was not seen to.
+READ = ("resume", "startup")
+"""Sources of a SessionStart for which the client has read its file. A compaction starts a session too, from memory."""
 
-    Unix seconds. A compaction starts a session too, and reads nothing.
-    """
+
+def loaded_at(home: Home, session: str, since: float, sources: Collection[str] = READ) -> float | None:
+    """When a SessionStart of these sources came, at or after a time, in Unix seconds; None: none was seen."""
     try:
         lines = kept_hooks(home, session).read_bytes().split(b"\n")
     except OSError:
@@ -123,7 +124,7 @@ def loaded_at(home: Home, session: str, since: float) -> float | None:
             time, source = float(told["ts"]), told["stdin"].get("source")
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
-        if time >= since and source in ("resume", "startup"):
+        if time >= since and source in sources:
             return time
     return None
 

@@ -98,7 +98,7 @@ def attend(session: Guarded, found: Due, now: float, hands: Hands | None = None)
 def _looked_after(session: Guarded, settings: Guard, hands: Hands, now: float) -> Move:
     """Bring the reload of the last move to its end, and measure what it saved."""
     move = act(session, Wish("", by="guard"), settings, hands)
-    if move.kind in ("waits", "reloaded", "not seen"):
+    if move.kind in ("waits", "reloaded", "not seen", "failed"):
         return move
     try:
         with one_mover(session.home, session.id):

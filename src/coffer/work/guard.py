@@ -143,10 +143,12 @@ class Mover:
         session, now = self.session, self.hands.now()
         reason = why_not(session, self.wish.by, self.settings, self.hands.means)
         owed = settle(session, now)
+        if reason and owed is not None and owed.data.get("by") == "person":
+            reason = why_not(session, "person", self.settings, self.hands.means)  # an undo pauses the guard
         if reason:
             return Move("left alone", reason)
         if owed is not None:
-            return self._owed(owed)
+            return self.reload_owed(owed)
         if not self.wish.prescription:
             return Move("nothing", "nothing is owed")
         if self.wish.by == "guard":
@@ -199,14 +201,17 @@ class Mover:
 
     # --- writing
 
-    def _owed(self, receipt: Receipt) -> Move:
+    def reload_owed(self, receipt: Receipt) -> Move:
         """The reload of an earlier move. A rewind since then may hang on what it took out: that is mended first."""
         if blockers := self.blockers(mending=True):
             return Move("waits", blockers=blockers, receipt=receipt)
         try:
             self._mend()
-        except CofferError as error:
+        except (NotSafe, Busy, FileMoved) as error:
             return Move("waits", str(error), self.blockers(), receipt)
+        except CofferError as error:
+            keep_moves(self.session.home, self.session.id, self.hands.now(), failure=True, stopped=str(error))
+            return Move("failed", str(error), receipt=receipt)
         return self.reload(receipt)
 
     def _mend(self) -> bool:

@@ -131,6 +131,8 @@ def _understood(said: Mapping[str, Any]) -> Reloaded:
     took = float(seconds) if isinstance(seconds, int | float) else 0.0
     if said.get("kind") == "typed":
         return Reloaded(DONE, why, took)
+    if said.get("kind") == runs.UNSURE:
+        return Reloaded(UNKNOWN, why, took)
     return Reloaded(REFUSED, why or str(said.get("error") or "it does not say why"), took)
 
 

@@ -33,9 +33,15 @@ def measure(session: Guarded, now: float) -> Receipt | None:
     `data.measured`: tokens that it saved, of any sign; None where a compaction came first. The session must be held
     (`one_mover`). Raises StoreFailed, WriteFailed.
     """
-    made = moves_made(session.home, session.transcript)
-    receipt = next((one for one in made if one.status == DONE and one.kind == "prune"), None)
-    if receipt is None or outcome(receipt) != RELOADED or "measured" in receipt.data:
+    receipt = next((one for one in moves_made(session.home, session.transcript) if one.status == DONE), None)
+    if receipt is not None and receipt.kind == "undo" and outcome(receipt) == RELOADED:
+        keep_moves(session.home, session.id, now, open="")  # it saves nothing: nothing is to come
+    if (
+        receipt is None
+        or receipt.kind != "prune"
+        or outcome(receipt) != RELOADED
+        or "measured" in receipt.data
+    ):
         return None
     start = int(receipt.data["bytes_after"]) + int(receipt.data.get("carried", 0))
     seen = float(receipt.data["reload"].get("seen_at") or 0.0)

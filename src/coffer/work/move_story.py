@@ -9,6 +9,7 @@ A receipt of kind `prune` with `data.by = "guard"` (or "person", for one that wa
 | reloaded | SessionStart `resume` was seen | the next answer measures it |
 | by hand | nothing but the person can reload it | the person is told |
 | not seen | it was asked, and no SessionStart came | the person is told; no repeat |
+| compacted | before it was reloaded, the client made its context anew | nothing: there is nothing to read again |
 
 A receipt that is `prepared` is of a move that was cut short before or behind its swap: the file tells which.
 """
@@ -23,8 +24,10 @@ from pathlib import Path
 from coffer.disk.files import open_source
 from coffer.disk.replace import refusals
 from coffer.errors import CofferError
-from coffer.store.db import DONE, FAILED, PREPARED, Receipt, database, receipts, save
+from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, database, receipts, save
+from coffer.store.db import receipt as receipt_of
 from coffer.store.guard_moves import keep_moves, moves_of
+from coffer.store.guard_state import keep_state
 from coffer.store.home import Home
 from coffer.store.hook_events import loaded_at
 from coffer.store.windows import merge_report, read_report
@@ -32,6 +35,7 @@ from coffer.work.guarded import Guarded
 from coffer.work.undo import carried_of
 
 OWED, ASKED, RELOADED, BY_HAND, NOT_SEEN = "owed", "asked", "reloaded", "by hand", "not seen"
+COMPACTED = "compacted"
 BYS = ("guard", "person")
 _CHUNK = 1 << 20
 
@@ -85,7 +89,7 @@ def settle(session: Guarded, now: float) -> Receipt | None:
     WriteFailed.
     """
     for receipt in moves_made(session.home, session.transcript):
-        if receipt.status == PREPARED and receipt.kind == "prune":
+        if receipt.status == PREPARED:
             _close(session, receipt)
         if receipt.status == DONE:
             return _reload_of(session, receipt, now)
@@ -102,6 +106,12 @@ def _reload_of(session: Guarded, receipt: Receipt, now: float) -> Receipt | None
     if seen is not None:
         keep(session.home, receipt, outcome=RELOADED, seen_at=seen)
         keep_moves(session.home, session.id, now, tell="")  # it is done: there is nothing to type any more
+        show(session.home, session.id, "")
+        return None
+    waits = state in (BY_HAND, NOT_SEEN)
+    if waits and loaded_at(session.home, session.id, since, ("compact",)) is not None:
+        keep(session.home, receipt, outcome=COMPACTED)
+        keep_moves(session.home, session.id, now, tell="", open="")
         show(session.home, session.id, "")
         return None
     if state == ASKED:  # whoever asked was killed: it is not asked twice
@@ -124,15 +134,25 @@ def _close(session: Guarded, receipt: Receipt) -> None:
     else:
         receipt.status = DONE
         receipt.data["carried"] = _carry(session.transcript, backup, receipt)
+    undoes = str(receipt.data.get("undoes", "")) if receipt.status == DONE else ""
+    if undoes:
+        keep_state(session.home, session.id, mode="paused")
     with database(session.home) as connection:
+        if (undone := receipt_of(connection, undoes) if undoes else None) is not None:
+            undone.status = UNDONE
+            save(connection, undone)
         save(connection, receipt)
 
 
 def _is_in_place(path: Path, backup: Path, receipt: Receipt) -> bool:
+    """Whether the file begins with what the move has written; an undo, with the original."""
+    begins = (
+        ("original_bytes", "original_digest") if receipt.kind == "undo" else ("bytes_after", "digest_after")
+    )
     try:
         if not backup.exists() or backup.samefile(path):
             return False
-        return _digest(path, int(receipt.data["bytes_after"])) == receipt.data.get("digest_after")
+        return _digest(path, int(receipt.data[begins[0]])) == str(receipt.data[begins[1]])
     except (OSError, KeyError, ValueError):
         return False
 

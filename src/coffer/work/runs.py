@@ -24,6 +24,8 @@ RUN = "COFFER_RUN"
 """Environment variable that names the run in which a process lives."""
 RELOAD, RESTART, STATE = "reload", "restart", "state"
 """What a launcher can be asked to do."""
+UNSURE = "unsure"
+"""A launcher's answer where the agent was told to end, and what came of it did not show: never ask it again."""
 RESTART_SECONDS = 20.0
 LONGEST_LINE = 65_536
 CWD = threading.Lock()
@@ -69,7 +71,7 @@ def reload(
     wait: float = 0.0,
     model: str | None = None,
 ) -> dict[str, Any]:
-    """Ask a launcher to reload its session in place: {"kind": typed | refused | gave_up, "why", "left", "said"}.
+    """Ask a launcher to reload its session in place: {"kind": typed | refused | gave_up | unsure, "why", "left"}.
 
     found: how it stood, of `find_run` or `launched`; another session on the screen by then is refused; its
     `words`, of `work.reread`, must be on the screen. wait: seconds to wait for a safe moment. model: given, the

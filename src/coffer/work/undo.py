@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -21,18 +21,19 @@ from coffer.work.rest import Proof, at_rest
 _CHUNK = 1 << 20
 
 
-def undo(
+def undo(  # noqa: PLR0913  (the world comes in as arguments)
     receipt: Receipt,
     home: Home,
     places: Places,
     now: datetime | None = None,
     *,
     proof: Proof | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> Receipt:
     """Bring a transcript back; the receipt of the undo. proof: that the file may be written; else it must be at rest.
 
-    What was refused changed nothing. Raises what the proof raises, Busy, FileMoved, ChangedSince, PrunedContentMissing,
-    WriteFailed.
+    more: what the receipt is to say besides. What was refused changed nothing. Raises what the proof raises, Busy,
+    FileMoved, ChangedSince, PrunedContentMissing, WriteFailed.
     """
     path, backup = Path(receipt.path), Path(receipt.data["backup"])
     with refusals(home.root):
@@ -48,7 +49,12 @@ def undo(
             about, proven = CLAUDE.about(source.head(), source.tail()), proof or at_rest(places)
         proven(about, ticket)
         done = begun("undo", receipt.agent, receipt.session, ticket.path, now)
-        done.data["undoes"] = receipt.id
+        done.data |= {
+            "undoes": receipt.id,
+            "original_bytes": receipt.data["bytes_before"],
+            "original_digest": receipt.data["digest_before"],
+            **(more or {}),
+        }
         with beside(ticket) as (new, file):
             done.data |= _write(receipt, ticket, backup, file)
             kept = home.backups / done.id / ticket.path.name

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from coffer.core.settings import Guard
 from coffer.errors import Busy, FileMoved
-from coffer.store.db import Receipt, database, save
-from coffer.store.guard_moves import one_mover
+from coffer.store.db import Receipt
+from coffer.store.guard_moves import keep_moves, one_mover
 from coffer.store.guard_state import keep_state
 from coffer.work.guard import Hands, Move, Mover, Wish
 from coffer.work.guard_errors import NotSafe
@@ -36,28 +36,32 @@ def _undone(receipt: Receipt, mover: Mover) -> Move:
     session, hands = mover.session, mover.hands
     if reason := why_not(session, "person", mover.settings, hands.means):
         return Move("left alone", reason)
-    settle(session, hands.now())
+    owed = settle(session, hands.now())
+    if owed is not None and owed.data.get("undoes") == receipt.id:
+        return mover.reload_owed(owed)  # it is taken back, and the client has not read that yet
     if blockers := mover.blockers():
         return Move("waits", blockers=blockers)
-    now = hands.now()
+    means, now = hands.means, hands.now()
+    reload = {
+        "means": means.name if means is not None else "none",
+        "outcome": OWED if means is not None else BY_HAND,
+        "swapped_at": now,
+    }
+    keep_moves(
+        session.home, session.id, now, open=receipt.id
+    )  # whoever is killed from here on is followed by another
     try:
         done = undo(
-            receipt, session.home, session.places, datetime.fromtimestamp(now, UTC), proof=mover.proof()
+            receipt,
+            session.home,
+            session.places,
+            datetime.fromtimestamp(now, UTC),
+            proof=mover.proof(),
+            more={"by": "person", "reload": reload},
         )
     except NotSafe:
         return Move("waits", blockers=mover.blockers())
     if done is receipt:
         return Move("nothing", "there was nothing to bring back", receipt=done)
     keep_state(session.home, session.id, mode="paused")
-    means = hands.means
-    done.data |= {
-        "by": "person",
-        "reload": {
-            "means": means.name if means is not None else "none",
-            "outcome": OWED if means is not None else BY_HAND,
-            "swapped_at": now,
-        },
-    }
-    with database(session.home) as connection:
-        save(connection, done)
     return mover.reload(done)

@@ -26,7 +26,7 @@ from coffer.work.gate import judge_session
 from coffer.work.holders import Holders
 from coffer.work.listing import Listed, Stood, listing
 from coffer.work.means import Sought, means_for
-from coffer.work.move_story import BY_HAND, NOT_SEEN, moves_made, outcome
+from coffer.work.move_story import BY_HAND, NOT_SEEN, OWED, moves_made, outcome
 from coffer.work.nudge import LINE, planned
 from coffer.work.prune import propose
 from coffer.work.prune_report import price_of
@@ -88,7 +88,7 @@ def _watched(
     verdict = judge_session(listed.found.path, places, home)
     saving = _saving(listed, tier, home, environment) if tier is not None else None
     made = next((one for one in moves_made(home, listed.found.path) if one.status == DONE), None)
-    if made is not None and outcome(made) in (BY_HAND, NOT_SEEN):
+    if made is not None and outcome(made) in (BY_HAND, NOT_SEEN, *([OWED] if mode == "paused" else [])):
         step = f"it is pruned (receipt {made.id}); type in it: /resume {listed.found.id}"
     else:
         sought = Sought(listed.found.id, home, environment, settings)
