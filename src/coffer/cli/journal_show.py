@@ -83,9 +83,10 @@ def command(
         click.echo(json.dumps({"entries": [as_json(page) for page in found]}, indent=2))
         return
     if not found:
-        where = "any project" if everything else f"{root.name}" if root else "no project"
+        where = "of any project" if everything else f"of {root.name}" if root else "outside of projects"
         span = f"on {day}" if day else f"since {first}"
-        _say(f"The journal of {where} has no entry {span}. What waits: coffer journal status")
+        more = "" if everything else " Of all projects: coffer journal show --all."
+        _say(f"The journal {where} has no entry {span}.{more} What waits: coffer journal status")
         return
     names = {one.id: one.label or one.id for one in all_known(home)} if everything else {}
     _draw(found, names, titles=titles)

@@ -135,13 +135,10 @@ def _journal(found: Mapping[str, Any]) -> list[Text]:
     said = found.get("journal") or {}
     if said.get("problem"):
         return [text(f"! The journal: {said['problem']}", "yellow")]
-    parts = [f"{said[what]} {word}" for what, word in _JOURNAL if said.get(what)]
-    if not parts:
-        return []
-    return [text(f"Journal: {' and '.join(parts)}. `coffer journal` shows it.", "dim")]
-
-
-_JOURNAL = (("written", "sessions written down since the daemon began"), ("waiting", "waiting"))
+    written, waiting = said.get("written", 0), said.get("waiting", 0)
+    parts = [f"{written} {'entry' if written == 1 else 'entries'} since the daemon began"] if written else []
+    parts += [f"{waiting} closed {'session waits' if waiting == 1 else 'sessions wait'}"] if waiting else []
+    return [text(f"Journal: {', '.join(parts)}.", "dim")] if parts else []
 
 
 def _agents(agents: list[AgentStatus], now: float, width: int) -> RenderableType:
