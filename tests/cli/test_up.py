@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -239,6 +240,27 @@ def test_the_summary_comes_first_and_a_file_has_one_diff(here: Place) -> None:
     assert said.index("Taking Coffer out") < said.index("+++ ")
     gone = [line[1:] for line in said.splitlines() if line.startswith("-") and not line.startswith("---")]
     assert gone == added
+
+
+def test_by_default_a_file_has_one_line(here: Place) -> None:
+    said = here.machine.alone("up").out
+    (line,) = [line for line in said.splitlines() if line.startswith(f"{here.settings}: ")]
+    assert "+ 7 entries for SessionStart, " in line
+    assert "a permission for Coffer's tools; nothing else changes" in line
+    assert "@@" not in said
+    assert "@@" in here.machine.alone("up", "--diff").out
+
+
+def test_two_at_once_both_end_well(here: Place) -> None:
+    client = here.machine.home.parent / "clients" / "claude"
+    client.write_text(client.read_text().replace('"mcp add")', '"mcp add") sleep 1;'))
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(lambda _: here.machine.alone("up", "--yes"), range(2)))
+    assert [(one.code, one.err) for one in done] == [(0, "")] * 2
+    assert all(RULE in one.out for one in done)
+    assert sum("Another `coffer up` did it" in one.out for one in done) == 1
+    assert (here.machine.home / "calls").read_text().count("mcp add") == 1
+    assert here.settings.read_text().count("coffer-hook") == 7
 
 
 def test_only_one_agent(here: Place) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from coffer import hook
 from coffer.store.home import Home
+from coffer.work import doctor_home
 from coffer.work.bundle_files import take_spool
 from coffer.work.hook_files import write_hook
 from tests.hook.rig import (
@@ -332,6 +333,6 @@ def test_a_spool_that_nobody_takes_in_ends_somewhere(rig: Rig) -> None:
         (spool / name).touch()
     assert rig.run("claude", "SessionStart").stdout == FILE_TEXT
     left = sorted(path.name for path in spool.iterdir() if path.name != "damaged")
-    assert len(left) == hook.MOST_SPOOLED
+    assert len(left) == hook.MOST_SPOOLED == doctor_home.MOST_SPOOLED
     assert left[:-1] == names[-hook.MOST_SPOOLED + 1 :]
     assert int(left[-1].partition("-")[0]) > now, "the newest is there"

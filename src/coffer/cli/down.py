@@ -35,7 +35,8 @@ from coffer.work.takedown import (
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Show what would be done, do nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, line by line, and do nothing.")
+@click.option("--diff", is_flag=True, help="Show every line that changes in your agents' files.")
 @click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
 @click.option(
     "--purge",
@@ -45,7 +46,7 @@ from coffer.work.takedown import (
 @click.option(
     "--json", "as_machine", is_flag=True, help="Print JSON for programs; without --yes only a look."
 )
-def command(dry_run: bool, yes: bool, purge: bool, as_machine: bool) -> None:
+def command(dry_run: bool, diff: bool, yes: bool, purge: bool, as_machine: bool) -> None:
     """Take Coffer out of your agents: hooks, MCP server, permission, Codex's trust; end the daemon; remove its files.
 
     Shows first what would change, and asks once. Where nobody wrote to an agent's settings since `coffer up`, they are
@@ -53,7 +54,7 @@ def command(dry_run: bool, yes: bool, purge: bool, as_machine: bool) -> None:
     """
     run = _Down.of(World.now(), purge=purge)
     if not as_machine:
-        run.show()
+        run.show(whole=diff or dry_run)
     if run.wants and not dry_run and (yes or not as_machine):
         decision = may(run.ground.environment, terminal=on_terminal(), yes=yes)
         if isinstance(decision, Propose):
@@ -102,7 +103,7 @@ class _Down:
         parts = running_parts(home) or (self.purge and any((home.root / name).exists() for name in KEPT))
         return bool(parts or self.daemon or any(one.wants for one in self.plans))
 
-    def show(self) -> None:
+    def show(self, *, whole: bool) -> None:
         """In short what would be done, then the changes to files that are not Coffer's own; the question comes next."""
         home = self.ground.home
         click.echo("\nTaking Coffer out\n")
@@ -116,7 +117,7 @@ class _Down:
             picture.line("for good", f"{', '.join(kept)} in {home.root}" if kept else "nothing is kept")
             if kept:
                 picture.line("", "your trust in your digests' rules goes with it: `coffer trust` asks anew")
-        picture.show_diffs([plan for one in self.plans for plan in one.plans])
+        picture.show_changes([plan for one in self.plans for plan in one.plans], whole=whole)
 
     def act(self) -> None:
         """Do it: the entries first, then what could start the daemon again, then the daemon, then its files."""

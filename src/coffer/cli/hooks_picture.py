@@ -49,6 +49,14 @@ DONE = {
     "undo": "Put back as it was",
 }
 """Kind of receipt → what was done."""
+_SHORT = {
+    INSTALLED: "+ {count} entries for {events}",
+    UNINSTALLED: "- Coffer's entries",
+    PERMITTED: "+ a permission for Coffer's tools",
+    FORBIDDEN: "- the permission for Coffer's tools",
+    DISABLED: "its own memory off",
+    RESTORED: "its own memory as it was",
+}
 _PARTS = {
     PERMITTED: "permission",
     FORBIDDEN: "permission",
@@ -88,17 +96,43 @@ def show_plan(plan: InstallPlan) -> None:
         say(note)
 
 
-def show_plans(plans: Sequence[InstallPlan]) -> None:
-    """Changes of one agent, in the order in which they are made: those of one file as one diff."""
+def show_short(plans: Sequence[InstallPlan]) -> None:
+    """Changes of one agent, for each file what is put in or taken out, and by how many lines; problems in full."""
+    for path, mine in _by_file(plans).items():
+        for one in mine:
+            if one.problems:
+                show_plan(one)
+        changed = [one for one in mine if one.changed]
+        lines = _together(changed) or [line for one in changed for line in one.diff]
+        more, less = (sum(line[:1] == sign and line[:3] != sign * 3 for line in lines) for sign in "+-")
+        if changed:
+            said = "; ".join(
+                _SHORT[one.kind].format(count=len(one.entries), events=", ".join(one.entries))
+                for one in changed
+            )
+            say(f"{path}: {said}; nothing else changes ({more} lines more, {less} less).")
+
+
+def _by_file(plans: Sequence[InstallPlan]) -> dict[Path, list[InstallPlan]]:
     files: dict[Path, list[InstallPlan]] = {}
     for one in plans:
         files.setdefault(one.path, []).append(one)
-    for mine in files.values():
+    return files
+
+
+def _together(plans: Sequence[InstallPlan]) -> list[str]:
+    """The plans of one file as one diff; nothing where there is but one, or each must stand for itself."""
+    try:
+        return diff_together(plans) if len(plans) > 1 and all(one.edit is not None for one in plans) else []
+    except (JsonRefused, SwitchRefused):
+        return []
+
+
+def show_plans(plans: Sequence[InstallPlan]) -> None:
+    """Changes of one agent, in the order in which they are made: those of one file as one diff."""
+    for mine in _by_file(plans).values():
         together = [one for one in mine if one.changed and one.edit is not None]
-        try:
-            lines = diff_together(together) if len(together) > 1 else []
-        except (JsonRefused, SwitchRefused):
-            lines = []  # each for itself, then
+        lines = _together(together)
         if lines:
             parts = [_PARTS.get(one.kind, "hooks") for one in together]
             _draw_diff(f"{_title(mine[0])}, {', '.join(parts[:-1])} and {parts[-1]}:", safe_lines(lines))

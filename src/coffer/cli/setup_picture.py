@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from coffer.cli import plain
-from coffer.cli.hooks_picture import DONE, plan_json, say, show_plans
+from coffer.cli.hooks_picture import DONE, plan_json, say, show_plans, show_short
 from coffer.core.bundle import Bundle
 from coffer.store.db import Receipt
 from coffer.work.config_write import DISABLED, FORBIDDEN, INSTALLED, PERMITTED, UNINSTALLED
@@ -63,15 +63,23 @@ def show_setup(one: AgentSetup) -> None:
         line("", note)
 
 
-def show_diffs(plans: Sequence[InstallPlan]) -> None:
-    """The changes to the agents' own files, and what is to be put in by hand where they can't be made."""
+def show_changes(plans: Sequence[InstallPlan], *, whole: bool) -> None:
+    """The changes to the agents' own files, and what is to be put in by hand where they can't be made.
+
+    whole: as diffs; else in a sentence for each file.
+    """
     agents: dict[str, list[InstallPlan]] = {}
     for one in plans:
         if one.changed or one.problems:
             agents.setdefault(one.agent, []).append(one)
+    if agents and not whole:
+        click.echo("\nYour agents' own files (`--diff` shows every line):\n")
     for mine in agents.values():
-        click.echo()
-        show_plans(mine)
+        if whole:
+            click.echo()
+            show_plans(mine)
+        else:
+            show_short(mine)
 
 
 def show_takedown(one: AgentTakedown, *, gone: bool) -> None:

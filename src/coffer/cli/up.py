@@ -33,7 +33,9 @@ from coffer.work.setup import (
     agents_here,
     files_wanting,
     first_bundle,
+    is_set_up_since,
     set_up,
+    setting_up,
     survey,
     write_files,
 )
@@ -56,7 +58,8 @@ _NO_RULES = (
 )
 @click.option("--agent", type=click.Choice([*HOOK_AGENTS]), help="Set up only this one.")
 @click.option("--no-mcp", is_flag=True, help="Without Coffer's MCP server and the permission for its tools.")
-@click.option("--dry-run", is_flag=True, help="Show what would be done, do nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, line by line, and do nothing.")
+@click.option("--diff", is_flag=True, help="Show every line that changes in your agents' files.")
 @click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
 @click.option(
     "--json", "as_machine", is_flag=True, help="Print JSON for programs; without --yes only a look."
@@ -66,6 +69,7 @@ def command(
     agent: str | None,
     no_mcp: bool,
     dry_run: bool,
+    diff: bool,
     yes: bool,
     as_machine: bool,
 ) -> None:
@@ -88,7 +92,7 @@ def command(
             click.echo("\nNothing was changed. Once you have used an agent: coffer up, coffer sessions.")
         return
     if not as_machine:
-        run.show()
+        run.show(whole=diff or dry_run)
     if run.wants:
         run.decide(yes=yes, dry_run=dry_run, as_machine=as_machine)
     if run.acted or (not run.wants and not run.problems):
@@ -111,6 +115,8 @@ class _Up:
     done: dict[str, Outcome] = field(default_factory=dict)
     problems: list[CofferError] = field(default_factory=list)
     ran: dict[str, list[Rehearsal]] = field(default_factory=dict)
+    mcp: bool = True
+    by_another: bool = False
 
     @classmethod
     def of(cls, world: World, agent: str | None, *, mcp: bool) -> _Up:
@@ -121,14 +127,14 @@ class _Up:
         made = bundle_for(world.folder, home, world.environment)
         if not plans:
             return cls(ground, world, [], (), {"state": "stopped"}, made)
-        run = cls(ground, world, plans, files_wanting(home), daemon_picture(home), made)
+        run = cls(ground, world, plans, files_wanting(home), daemon_picture(home), made, mcp=mcp)
         run.problems = [problem for one in plans for problem in one.problems]
         return run
 
     @property
     def renewed(self) -> bool:
-        """Whether the daemon is to be started, or replaced by one of this version."""
-        return self.daemon["state"] != "running" or self.daemon.get("version") != version()
+        """Whether the daemon is to be started, or replaced by one of what is installed here by now."""
+        return self.daemon["state"] != "running" or bool(self.daemon["outdated"])
 
     @property
     def wants(self) -> bool:
@@ -136,23 +142,22 @@ class _Up:
         sound = [one for one in self.plans if not one.problems]
         return bool(sound) and (any(one.wants for one in sound) or bool(self.files) or self.renewed)
 
-    def show(self) -> None:
+    def show(self, *, whole: bool) -> None:
         """In short what would be done, then the changes to files that are not Coffer's own; the question comes next."""
         click.echo("\nSetting Coffer up\n")
         for one in self.plans:
             picture.show_setup(one)
         say("Coffer")
         picture.line("files", f"in {self.ground.home.root}" if self.files else "there")
-        state = {"running": "to be renewed: it is of another version"}.get(
-            self.daemon["state"], "to be started"
-        )
+        why = self.daemon.get("outdated")
+        state = "to be started" if self.daemon["state"] != "running" else f"to be renewed: {why}"
         picture.line("daemon", state if self.renewed else "runs")
         rules = len(self.bundle.persons)
         picture.line(
             "rules",
             f"{rules} for sessions in this folder" if rules else "none yet for sessions in this folder",
         )
-        picture.show_diffs([plan for one in self.plans for plan in one.plans])
+        picture.show_changes([plan for one in self.plans for plan in one.plans], whole=whole)
 
     def decide(self, *, yes: bool, dry_run: bool, as_machine: bool) -> None:
         """Ask, and do it; or say why not."""
@@ -169,7 +174,19 @@ class _Up:
             self.act()
 
     def act(self) -> None:
-        """Do it: files first, which the entries call, then each agent, then the daemon."""
+        """Do what is still to do: another `coffer up` may have been quicker. Raises Busy, WriteFailed."""
+        with setting_up(self.ground.home):
+            if is_set_up_since(self.plans, self.ground):
+                names = [one.agent for one in self.plans]
+                self.plans = [survey(name, self.ground, mcp=self.mcp) for name in names]
+                self.files, self.daemon = files_wanting(self.ground.home), daemon_picture(self.ground.home)
+                self.problems = [problem for one in self.plans for problem in one.problems]
+                self.by_another = not self.wants
+            if not self.by_another:
+                self._act()
+
+    def _act(self) -> None:
+        """Files first, which the entries call, then each agent, then the daemon."""
         self.acted = True
         write_files(self.ground.home)
         for one in self.plans:
@@ -246,7 +263,11 @@ class _Up:
             )
         elif not self.bundle.persons:
             click.echo(f"\n{_NO_RULES}")
-        if not self.acted and not self.problems and all(good):
+        if self.daemon.get("problem"):
+            say(f"\nThe daemon can't do all of its work: {self.daemon['problem']}")
+        elif self.by_another and not self.problems and all(good):
+            click.echo("\nAnother `coffer up` did it a moment ago. Everything stands.")
+        elif not self.acted and not self.problems and all(good):
             click.echo("\nEverything stands. Nothing was changed.")
         elif all(good) and not self.problems:
             click.echo(

@@ -18,7 +18,6 @@ from coffer.core.effective import key
 from coffer.errors import SettingsBroken, StoreFailed
 from coffer.store import distilled
 from coffer.store.db import database
-from coffer.hook import MOST_SPOOLED
 from coffer.store.home import Home
 from coffer.work.bundle_files import bundles, published
 from coffer.work.bundles import FROM_FILES, NO_PROJECT, bundle_for
@@ -30,6 +29,8 @@ from coffer.work.setup import files_wanting
 
 LEAST_FREE, SCARCE = 20_000_000, 200_000_000
 """Bytes of a disk below which nothing can be kept, and below which it soon can't."""
+MOST_SPOOLED = 1000
+"""As in hook.py, which nothing of ours imports."""
 OLD_SPOOL = 60.0
 """Seconds after which a daemon that runs has taken in what hooks answered without it."""
 _OTHERS = 0o077

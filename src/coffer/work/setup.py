@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import resources
@@ -17,8 +18,10 @@ from typing import Any, Literal
 
 from coffer.agents.codex_hooks import TRUST_STEPS
 from coffer.agents.hook_table import HOOK_AGENTS
+from coffer.disk import config_file
 from coffer.disk.agent_errors import ClientMissing, ClientRefused
 from coffer.disk.places import Places
+from coffer.disk.replace import locked, refusals
 from coffer.errors import CofferError, SettingsBroken
 from coffer.store.db import Receipt
 from coffer.store.home import Home
@@ -38,6 +41,8 @@ Part = Literal["there", "wanted", "taken", "no client", "left out", "unknown"]
 
 HOOKS = "hooks"
 """The part without which nothing is delivered."""
+UP_SECONDS = 120.0
+"""For another that sets up: the agents' own commands take their time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +141,26 @@ def survey(agent: str, ground: Ground, *, mcp: bool) -> AgentSetup:
     return AgentSetup(
         agent, client, version, hooks, permission, server, trust, notes, wish[0] if wish else None
     )
+
+
+@contextmanager
+def setting_up(home: Home) -> Iterator[None]:
+    """One at a time sets up here. Raises Busy, WriteFailed."""
+    with refusals(home.root):
+        home.make(home.locks)
+    with locked(home.locks, home.root / "bin", UP_SECONDS):
+        yield
+
+
+def is_set_up_since(plans: Iterable[AgentSetup], ground: Ground) -> bool:
+    """Whether an agent's files are not as they were planned for, or its server is there by now."""
+    for one in plans:
+        for plan_ in one.plans:
+            if plan_.config is not None and config_file.read(plan_.path).data != plan_.config.data:
+                return True
+        if one.server == "wanted" and _server(one.agent, ground, one.client) != "wanted":
+            return True
+    return False
 
 
 def memory_wishes(agent: str, home: Home) -> dict[str, bool]:
