@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from coffer.daemon import life
+from coffer.disk.live import start_mark
 from tests.cli.place import RULE, SETTINGS, STATE, Place, kill_daemon, place
 from tests.cli.run import Machine, snapshot
 
@@ -307,6 +309,39 @@ def test_down_where_only_half_is_there(here: Place, half: str) -> None:
     assert life.running(here.home) is None
     if half == "state written":
         assert "mcp remove coffer" in (here.machine.home / "calls").read_text()
+
+
+def test_down_while_a_session_is_open(here: Place) -> None:
+    """Its client calls what it began with: a command that is gone would be told to the person at each event."""
+    here.machine.alone("up", "--yes", "--no-mcp")
+    stub = here.home.root / "bin" / "coffer-hook"
+    with subprocess.Popen(["/bin/sleep", "300"]) as client:
+        registry = here.machine.home / ".claude" / "sessions"
+        registry.mkdir()
+        mark = start_mark(client.pid)
+        entry = {
+            "pid": client.pid,
+            "procStart": mark,
+            "sessionId": "a",
+            "status": "idle",
+            "kind": "interactive",
+        }
+        (registry / f"{client.pid}.json").write_text(json.dumps(entry))
+        said = here.machine.alone("down", "--yes", "--purge")
+        assert said.code == 0, said.err
+        assert "A session is open and calls" in said.out
+        assert here.settings.read_text() == SETTINGS
+        assert [path.relative_to(here.home.root).as_posix() for path in here.home.root.rglob("*")] == [
+            "bin",
+            "bin/coffer-hook",
+        ]
+        done = subprocess.run([stub, "claude", "SessionEnd"], input=b"{}", capture_output=True, check=True)
+        assert (done.stdout, done.stderr) == (b"", b"")
+        assert life.running(here.home) is None, "and starts no daemon"
+        assert "is not set up here" in here.machine.alone("down", "--yes").out
+        client.kill()
+    assert here.machine.alone("down", "--yes").code == 0
+    assert not here.home.root.exists()
 
 
 def test_down_keeps_what_is_not_coffers(here: Place) -> None:

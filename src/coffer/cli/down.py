@@ -18,6 +18,8 @@ from coffer.daemon import life, listen
 from coffer.daemon.errors import DaemonSilent
 from coffer.errors import CofferError
 from coffer.store.home import Home
+from coffer.work.hook_files import is_silent
+from coffer.work.install import hook_path
 from coffer.work.privilege import Propose, may
 from coffer.work.rule_errors import OnlyThePerson
 from coffer.work.setup import Ground, Outcome
@@ -27,7 +29,9 @@ from coffer.work.takedown import (
     AgentTakedown,
     Removed,
     client_gone,
+    open_sessions,
     remove,
+    remove_programs,
     running_parts,
     survey_removal,
     take_down,
@@ -76,6 +80,7 @@ class _Down:
     purge: bool
     plans: list[AgentTakedown]
     daemon: life.Known | None
+    open: int = 0
     acted: bool = False
     done: dict[str, Outcome] = field(default_factory=dict)
     problems: list[CofferError] = field(default_factory=list)
@@ -87,20 +92,27 @@ class _Down:
         """What there is to take out: of every agent, also of one that has gone. Raises StoreFailed."""
         ground = Ground(world.environment, world.places, Home.of(world.environment))
         plans = [survey_removal(name, ground) for name in HOOK_AGENTS]
-        run = cls(ground, purge, plans, life.running(ground.home))
+        run = cls(ground, purge, plans, life.running(ground.home), open_sessions(ground.places))
         run.problems = [problem for one in plans for problem in one.problems]
         return run
 
     @property
     def names(self) -> tuple[str, ...]:
         """What goes of Coffer's own folder."""
-        return (*RUNNING, *KEPT) if self.purge else RUNNING
+        every = (*RUNNING, *KEPT) if self.purge else RUNNING
+        return tuple(name for name in every if name != "bin" or not self.open)
+
+    @property
+    def parts(self) -> list[str]:
+        """What is there of it; a silent stub stays for as long as a session is open."""
+        stays = self.open and is_silent(self.ground.home)
+        return [name for name in running_parts(self.ground.home) if name != "bin" or not stays]
 
     @property
     def wants(self) -> bool:
         """Whether there is anything to do."""
         home = self.ground.home
-        parts = running_parts(home) or (self.purge and any((home.root / name).exists() for name in KEPT))
+        parts = self.parts or (self.purge and any((home.root / name).exists() for name in KEPT))
         return bool(parts or self.daemon or any(one.wants for one in self.plans))
 
     def show(self, *, whole: bool) -> None:
@@ -111,7 +123,7 @@ class _Down:
             picture.show_takedown(one, gone=client_gone(one, self.ground))
         say("Coffer")
         picture.line("daemon", f"process {self.daemon.pid} is to end" if self.daemon else "does not run")
-        picture.line("files", ", ".join(running_parts(home)))
+        picture.line("files", ", ".join(self.parts))
         if self.purge:
             kept = [name for name in KEPT if (home.root / name).exists()]
             picture.line("for good", f"{', '.join(kept)} in {home.root}" if kept else "nothing is kept")
@@ -126,8 +138,9 @@ class _Down:
             self.done[one.agent] = take_down(one, self.ground)
             self.problems += self.done[one.agent].problems
         self.problems = list({str(problem): problem for problem in self.problems}.values())
-        first = remove(self.ground.home, ("bin",))
+        first = Removed()
         try:
+            first = remove_programs(self.ground.home, silent=bool(self.open))
             ended = life.stop(self.ground.home)
             self.ended = ended.pid if ended else None
             if (
@@ -176,6 +189,14 @@ class _Down:
         elif self.removed.left:
             purge = "" if self.purge else " `coffer down --purge` deletes that too."
             say(f"What stays in {home.root}: {', '.join(self.removed.left)}.{purge}")
+        if self.open and is_silent(home):
+            some = (
+                "A session is open and calls" if self.open == 1 else f"{self.open} sessions are open and call"
+            )
+            say(
+                f"{some} {hook_path(home)} until the end; it does nothing any more. "
+                "`coffer down` removes it once no session is open."
+            )
         say("Your digests (`.cozempic/behavioral-digest.md`) stay as they are.")
 
     def _as_json(self) -> dict[str, Any]:
@@ -184,6 +205,7 @@ class _Down:
             "wants": self.wants and not self.acted,
             "agents": [picture.takedown_json(one, self.done.get(one.agent)) for one in self.plans],
             "daemon": {"pid": self.daemon.pid if self.daemon else None, "ended": self.ended is not None},
+            "open": self.open,
             "removed": self.removed.names,
             "left": [plain.visible_line(name) for name in self.removed.left],
             "problems": [str(problem) for problem in self.problems],

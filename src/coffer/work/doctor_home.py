@@ -23,6 +23,7 @@ from coffer.work.bundle_files import bundles, published
 from coffer.work.bundles import FROM_FILES, NO_PROJECT, bundle_for
 from coffer.work.doctor_row import Level, Patient, Row
 from coffer.work.effective import look
+from coffer.work.hook_files import is_silent
 from coffer.work.install import hook_path
 from coffer.work.settings import keyless, load
 from coffer.work.setup import files_wanting
@@ -44,7 +45,7 @@ def _set_up(patient: Patient) -> bool:
 def files(patient: Patient) -> Iterator[Row]:
     """The stub, the scripts behind it, and the interpreter that they name."""
     home = patient.ground.home
-    if not hook_path(home).exists() and not _set_up(patient):
+    if (is_silent(home) or not hook_path(home).exists()) and not _set_up(patient):
         yield Row("files", f"none in {home.root / 'bin'}", "warning", "`coffer up` writes them.", fix="files")
         return
     python = _interpreter(home)

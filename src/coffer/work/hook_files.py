@@ -19,6 +19,8 @@ from coffer.store.home import Home
 STUB = "coffer-hook"
 """Its basename is how an entry in an agent's settings is known as ours."""
 SCRIPT = "hook.py"
+SILENT = b"#!/bin/sh\nexit 0\n"
+"""A stub that nothing stands behind: for clients that keep calling what was taken out while they run."""
 DAEMON_COMMAND = "daemon-command"
 DAEMON_ARGUMENTS = ("-P", "-m", "coffer.daemon.run")
 """-P: a module of that name in the folder where it starts is not ours."""
@@ -56,6 +58,21 @@ def stub_text(python: Path, script: Path) -> bytes:
             b'exec %s -I -S %s "$@"\n' % (python_word, script_word),
         )
     )
+
+
+def silence(home: Home) -> None:
+    """Put a silent stub in the stub's place, if there is one. Raises WriteFailed."""
+    path = home.root / "bin" / STUB
+    if os.path.lexists(path):
+        put(path, SILENT, 0o755)
+
+
+def is_silent(home: Home) -> bool:
+    """Whether the stub is a silent one."""
+    try:
+        return (home.root / "bin" / STUB).read_bytes() == SILENT
+    except OSError:
+        return False
 
 
 def _files(home: Home, python: Path) -> Iterator[tuple[Path, bytes, int]]:

@@ -19,6 +19,8 @@ from coffer.agents.hook_entries import read
 from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.core.json_edit import JsonRefused
 from coffer.disk import config_file
+from coffer.disk.live import codex_holder, holders
+from coffer.disk.places import Places
 from coffer.disk.replace import refusals
 from coffer.errors import CofferError
 from coffer.store.db import Receipt, database
@@ -27,6 +29,7 @@ from coffer.work import codex_trust, mcp_entries, native_memory
 from coffer.work.agent_client import find_client
 from coffer.work.client_writes import close_open, kept_keys, put_back, through_client
 from coffer.work.config_write import ADDED, FORGOTTEN, KINDS, REMOVED, TRUSTED, digest, of_file
+from coffer.work.hook_files import STUB, silence
 from coffer.work.install import InstallPlan, plan_removal, read_text, settings_path, uninstall, write
 from coffer.work.setup import Ground, Outcome
 
@@ -233,6 +236,27 @@ def _drop_baks(one: AgentTakedown, ground: Ground) -> None:
 def running_parts(home: Home) -> list[str]:
     """What lies in Coffer's folder of what only serves a Coffer that is set up."""
     return [name for name in RUNNING if os.path.lexists(home.root / name)]
+
+
+def open_sessions(places: Places) -> int:
+    """How many sessions clients have open: they call the hooks that they began with until they end."""
+    locks = sorted((places.codex / "thread-writer-locks").glob("*.lock"))
+    held = [lock for lock in locks if codex_holder(places, lock.stem) is not None]
+    return len(holders(places)) + len(held)
+
+
+def remove_programs(home: Home, *, silent: bool) -> Removed:
+    """Remove what agents run, first of all: a hook would start the daemon again.
+
+    silent: but for a stub that says nothing, since a client that runs tells its person of a command that is gone.
+    Raises WriteFailed.
+    """
+    if not silent:
+        return remove(home, ("bin",))
+    silence(home)
+    folder = home.root / "bin"
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    return remove(home, [f"bin/{name}" for name in names if name != STUB])
 
 
 def client_gone(one: AgentTakedown, ground: Ground) -> bool:
