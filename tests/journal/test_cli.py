@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from coffer.cli.main import cli
+from tests.cli.run import Machine
 from tests.journal.day import PROMPT, Day
+from tests.transcripts import text
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 
@@ -71,6 +73,28 @@ def test_programs_get_json_and_exit_codes(house: House) -> None:
     assert house.coffer("distil", "--model", "old").exit_code == 22
     assert house.coffer("distil").exit_code == 2
     assert house.coffer("show", "--day", "someday").exit_code == 2
+
+
+def test_on_a_terminal_lines_end_at_words_and_items_go_on_below_their_own_text(house: House) -> None:
+    made = house.started(house.project(), NOW, "long")
+    for word in ("harbour", "lighthouse"):
+        said = f"And then look at the {word}, at each of its doors, and at the two boats that lie in front of it."
+        made.user(said, f"{word}u", **house.typed(house.project()))
+        made.answer(text("I looked."), name=f"{word}a")
+    house.store(made, "long")
+    house.coffer("distil", "long")
+    outside = (
+        house.root.parent
+    )  # what a library tries out in the folder for temporary files is not in the home
+    machine = Machine(house.root, house.project(), {"TMPDIR": str(outside), "TERM": "dumb"})
+    shown = machine.on_terminal("journal", TERM="dumb").out.splitlines()
+    assert max(map(len, shown)) <= 80
+    at = next(at for at, line in enumerate(shown) if line.startswith("- And then look at the harbour"))
+    first, second = shown[at].rstrip(), shown[at + 1]
+    assert (second[:2], second[2] != " ") == ("  ", True)
+    assert f"{first} {second[2:]}".endswith("doors, and at the two boats that lie in front of it.")
+    piped = machine.run("journal").out
+    assert "doors, and at the two boats that lie in front of it.\n" in piped, "a program gets whole lines"
 
 
 def test_what_a_transcript_says_is_shown_and_not_obeyed(house: House) -> None:
