@@ -175,7 +175,7 @@ def test_a_file_that_grows_is_read_as_it_was_when_it_was_opened(tmp_path: Path) 
             wait_for_growth(path, size)
         assert source.size == size
         assert all(item.end <= size for item in seen)
-        assert all(isinstance(item, Record) for item in seen)
+        assert all(isinstance(item, Record) for item in seen[:-1])  # it may be opened within an append
         assert source.grown() > 0
 
 
