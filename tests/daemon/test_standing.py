@@ -46,9 +46,11 @@ def test_it_is_told_of_every_session(rig: Rig) -> None:
     filler = "x" * 1_000_000
     for _ in range(MOST // len(filler) + 1):
         session.made.user(filler)
-    session.made.answer(text("answer"), counts=usage(120_000, 10))
+    session.made.answer(text("answer"), counts=usage(120_000, 10), cwd=str(session.folder))
     session.write()
     entry = client(rig, session.name, os.getpid(), "idle")
+    root = os.path.realpath(session.folder)
+    rig.settings(f"[projects.{json.dumps(root)}.guard.tiers]\ndeep = 88\n")
     with rig.daemon():
         found = becomes(rig, session, bool)
         assert (found["tokens"], found["window"], found["tier"]) == (120_010, 200_000, "trim")
@@ -61,7 +63,8 @@ def test_it_is_told_of_every_session(rig: Rig) -> None:
         session.made.result("c1")
         session.write()
         found = becomes(rig, session, lambda one: one["tokens"] == 170_000)
-        assert (found["tier"], found["turning"], found["idle"]) == ("deep", True, False)
+        assert found["tier"] == "trim", "by the tiers of its project"
+        assert (found["turning"], found["idle"]) == (True, False)
         assert [one["id"] for one in found["open_calls"]] == ["c2"]
 
         session.made.result("c2")

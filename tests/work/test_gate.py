@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -102,6 +103,21 @@ def test_schedules_of_the_sessions_folder_block(live: Live) -> None:
     folder = live.root / "work" / ".claude"
     folder.mkdir()
     (folder / "scheduled_tasks.json").write_text('{"tasks": [{"id": "a1"}]}')
+    assert live.kinds() == ["schedule"]
+
+
+def test_schedules_of_the_project_block_in_a_worktree_too(live: Live) -> None:
+    project, tree = live.root / "project", live.root / "tree"
+    git = ["git", "-C", str(project), "-c", "user.name=d", "-c", "user.email=d@x.invalid"]
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "one"], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", str(tree)], check=True)
+    live.registry.write_text(json.dumps({**json.loads(live.registry.read_bytes()), "cwd": str(tree)}))
+    for folder in (project, tree):
+        (folder / ".claude").mkdir()
+        (folder / ".claude" / "scheduled_tasks.json").write_text('{"tasks": []}')
+    assert live.kinds() == []
+    (project / ".claude" / "scheduled_tasks.json").write_text('{"tasks": [{"id": "a1"}]}')
     assert live.kinds() == ["schedule"]
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
 from pathlib import Path
 
 import pytest
 
+from coffer.errors import WriteFailed
 from coffer.store.home import Home
 from coffer.store.hook_events import LARGEST, drop_old, keep, kept_hooks
 
@@ -53,6 +56,30 @@ def test_a_long_session_keeps_its_newest_events(home: Home) -> None:
     assert kept_hooks(home, SESSION).stat().st_size <= LARGEST
     times = [line["ts"] for line in lines(home)]
     assert times == [float(number) for number in range(2000 - len(times), 2000)]
+
+
+def test_a_torn_line_takes_no_other_with_it(home: Home) -> None:
+    for time in (1.0, 2.0):
+        keep(home, "Stop", {"session_id": SESSION}, time)
+        with kept_hooks(home, SESSION).open("ab") as file:
+            file.write(b'{"ts": 1.5, "event": "UserPro')
+    keep(home, "Stop", {"session_id": SESSION}, 3.0)
+    assert [line["ts"] for line in lines(home)] == [1.0, 2.0, 3.0]
+
+
+def test_a_full_disk_leaves_no_part_of_a_line(home: Home) -> None:
+    keep(home, "Stop", {"session_id": SESSION}, 1.0)
+    size = kept_hooks(home, SESSION).stat().st_size
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, size + 20))
+        try:
+            keep(home, "Stop", {"session_id": SESSION}, 2.0)
+        except WriteFailed:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert [line["ts"] for line in lines(home)] == [1.0]
 
 
 def test_events_of_sessions_long_silent_go(home: Home) -> None:

@@ -124,7 +124,7 @@ class Keeping:
     def stands(self, standing: Standing) -> None:
         """A session has come to the last tier: the client may compact it at any moment."""
         last = standing.tier is not None and standing.tier.name == TIERS[-1].name
-        if not last:
+        if not last or not standing.holders:  # of one that nobody has open nothing can be lost
             self._last_called.discard(standing.path)
         elif standing.agent == CLAUDE.name and standing.path not in self._last_called:
             self._last_called.add(standing.path)

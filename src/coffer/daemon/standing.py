@@ -18,8 +18,9 @@ from typing import Any
 from coffer.agents.table import AGENTS, CLAUDE
 from coffer.core.evidence import Call
 from coffer.core.record import Record
+from coffer.core.settings import Settings
 from coffer.core.standing import Tally
-from coffer.core.tiers import TIERS, Tier, tier_of
+from coffer.core.tiers import Tier, tier_of
 from coffer.core.usage import WindowMeasure
 from coffer.daemon.errors import ThreadFailed
 from coffer.daemon.part import Given
@@ -33,6 +34,7 @@ from coffer.disk.tail_lines import TailLines, last_lines
 from coffer.errors import SettingsBroken
 from coffer.store.hook_events import last_stop
 from coffer.work.deliver import Asked
+from coffer.work.effective import guard_at
 from coffer.work.holders import Holders
 from coffer.work.settings import load
 from coffer.work.window import report_of
@@ -204,9 +206,9 @@ class Standings:
         return due
 
     def _looked(self, due: Iterable[Due]) -> list[Standing]:
-        tiers: tuple[Tier, ...] = TIERS
+        settings = Settings()
         with suppress(SettingsBroken):  # the defaults stay; every command tells what is wrong
-            tiers = load(self._given.home).guard.tiers
+            settings = load(self._given.home)
         held: dict[Places, Holders] = {}
         found = []
         for one in due:
@@ -214,7 +216,7 @@ class Standings:
             if state is None:
                 continue
             places = Places.of(one.environment)
-            found.append(self._stands(one, state, held.setdefault(places, Holders(places)), tiers))
+            found.append(self._stands(one, state, held.setdefault(places, Holders(places)), settings))
         return found
 
     def _read(self, due: Due) -> _State | None:
@@ -245,7 +247,7 @@ class Standings:
             _hear(state.tally, line, offset)
         state.followed = stand(descriptor, lines.end, size)
 
-    def _stands(self, due: Due, state: _State, held: Holders, tiers: tuple[Tier, ...]) -> Standing:
+    def _stands(self, due: Due, state: _State, held: Holders, settings: Settings) -> Standing:
         tally, path = state.tally, due.path
         session = path.stem if due.agent == CLAUDE.name else path.stem[-36:]
         reported = report_of(session, due.environment) if due.agent == CLAUDE.name else None
@@ -254,11 +256,13 @@ class Standings:
         stop = last_stop(self._given.home, session) if due.agent == CLAUDE.name else None
         context = self._given.world.holdings(Places.of(due.environment)).known(due.agent, path)
         followed = self._given.sessions.get(path)
+        folder = (followed.folder if followed is not None else "") or state.folder
+        tiers = guard_at(settings, folder, due.environment).tiers
         return Standing(
             agent=due.agent,
             session=session,
             path=path,
-            folder=(followed.folder if followed is not None else "") or state.folder,
+            folder=folder,
             model=tally.model,
             used=used,
             window=window,

@@ -6,6 +6,7 @@ gate needs the last end of a turn and what came since, so older lines go once th
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -64,18 +65,31 @@ def keep(home: Home, event: str, said: Mapping[str, Any], time: float) -> bool:
     )
     with refusals(path):
         home.make(path.parent)
-        descriptor = os.open(
-            path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-        )
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            os.write(descriptor, line.encode() + b"\n")
-            size = os.fstat(descriptor).st_size
+            size = _put(descriptor, line.encode() + b"\n")
         finally:
             os.close(descriptor)
         if size > LARGEST:
             data = path.read_bytes()
             put(path, data[data.find(b"\n", len(data) // 2) + 1 :], 0o600)
     return True
+
+
+def _put(descriptor: int, line: bytes) -> int:
+    """Append a whole line; the size of the file then. What a full disk or a death left of one is cut off.
+
+    A torn line would take the next one with it, and the gate could not be sure of any of the two.
+    """
+    size = os.fstat(descriptor).st_size
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        tail = os.pread(descriptor, size, max(0, size - _NEWEST))
+        size = max(0, size - len(tail)) + tail.rfind(b"\n") + 1
+        os.ftruncate(descriptor, size)
+    if os.write(descriptor, line) < len(line):
+        os.ftruncate(descriptor, size)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return size + len(line)
 
 
 def last_stop(home: Home, session: str) -> tuple[float, tuple[Mapping[str, Any], ...]] | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from coffer.core.digest import Digest, DigestUnreadable, parse
 from coffer.core.effective import Effective, Held, Origin, active, effective, key
+from coffer.core.settings import Guard, Settings
 from coffer.disk.digest_file import Loaded, read
 from coffer.disk.places import Places
 from coffer.disk.project import digest_file, project_of, user_digest
@@ -64,6 +65,12 @@ class Looked:
 def user_home(environment: Mapping[str, str]) -> Path:
     """The person's home folder."""
     return Path(environment.get("HOME") or Path.home())
+
+
+def guard_at(settings: Settings, folder: Path | str, environment: Mapping[str, str]) -> Guard:
+    """What the guard does where a session works. folder: "" where nobody knows."""
+    root = project_of(Path(folder), user_home(environment)) if folder and settings.projects else None
+    return settings.guard_in(str(root) if root is not None else "")
 
 
 def standing(path: Path, origin: Origin, home: Home, places: Places) -> Standing:

@@ -12,10 +12,9 @@ from coffer.core.markers import key, rows
 from coffer.core.settings import Guard
 from coffer.disk.live import start_mark
 from coffer.disk.places import Places
-from coffer.disk.project import project_of
 from coffer.store.guard_state import mode_of, state_path
 from coffer.store.home import Home
-from coffer.work.effective import user_home
+from coffer.work.effective import guard_at
 from coffer.work.means import Means
 from coffer.work.settings import load
 
@@ -57,9 +56,7 @@ class Guarded:
 
     def settings(self) -> Guard:
         """What the guard does in its project. Raises SettingsBroken."""
-        settings, folder = load(self.home), self.folder()
-        root = project_of(Path(folder), user_home(self.environment)) if folder and settings.projects else None
-        return settings.guard_in(str(root) if root is not None else "")
+        return guard_at(load(self.home), self.folder(), self.environment)
 
 
 def why_not(session: Guarded, by: By, settings: Guard, means: Means | None) -> str:

@@ -14,6 +14,7 @@ from coffer.core.loads import loads
 from coffer.core.markers import key
 from coffer.disk.live import start_mark
 from coffer.disk.places import Places
+from coffer.disk.project import project_of
 from coffer.errors import CofferError, TranscriptEmpty, TranscriptMissing
 from coffer.store.home import Home
 from coffer.store.hook_events import kept_hooks
@@ -114,8 +115,6 @@ def from_disk(transcript: Path, places: Places, home: Home, screen: str | None =
     """The instant of a live session, as it is now."""
     session = transcript.stem
     registry = tuple(_registry(places, session))
-    folder = next((cwd for data, _ in registry if (cwd := (_object(data) or {}).get("cwd"))), None)
-    scheduled = _text(Path(str(folder)) / ".claude" / key("file", "scheduled_tasks.json")) if folder else None
     age, written = None, (0, 0)
     try:
         status = transcript.stat()
@@ -127,7 +126,7 @@ def from_disk(transcript: Path, places: Places, home: Home, screen: str | None =
         transcript=transcript,
         registry=registry,
         hooks=_bytes(kept_hooks(home, session)),
-        scheduled=scheduled,
+        scheduled=_scheduled(registry, places),
         screen=screen,
         age=age,
         editor=_editor(places),
@@ -149,6 +148,18 @@ def _registry(places: Places, session: str) -> Iterator[tuple[bytes, bool | None
             continue
         pid, start = said.get("pid"), said.get("procStart")
         yield data, isinstance(pid, int) and start is not None and start == start_mark(pid)
+
+
+def _scheduled(registry: Sequence[tuple[bytes, bool | None]], places: Places) -> str | None:
+    """The project's schedules, where each client works and in its main worktree: a file that holds some comes first."""
+    said = (_object(data) or {} for data, _ in registry)
+    folders = [Path(cwd) for each in said if isinstance(cwd := each.get("cwd"), str) and cwd]
+    roots = (root for folder in folders if (root := project_of(folder, places.claude.parent)) is not None)
+    every = dict.fromkeys((*folders, *roots))
+    texts = [_text(folder / ".claude" / key("file", "scheduled_tasks.json")) for folder in every]
+    found = [text for text in texts if text is not None]
+    empty = [text for text in found if (_object(text.encode()) or {}).get(key("file", "tasks")) == []]
+    return next((text for text in found if text not in empty), next(iter(empty), None))
 
 
 def _list_of_tasks(places: Places, session: str) -> Path:

@@ -18,7 +18,6 @@ from coffer.core.record import Record
 from coffer.core.settings import Guard
 from coffer.core.tiers import Tier, step
 from coffer.core.usage import Reported, WindowMeasure, overridden, reported_window, window_of
-from coffer.disk.project import project_of
 from coffer.disk.tail_lines import last_lines
 from coffer.errors import SettingsBroken
 from coffer.store.guard_moves import moves_of
@@ -26,7 +25,7 @@ from coffer.store.guard_state import guard_state, keep_state, mode_of
 from coffer.store.home import Home
 from coffer.store.windows import read_report
 from coffer.work.deliver import REHEARSAL, Asked
-from coffer.work.effective import user_home
+from coffer.work.effective import guard_at
 from coffer.work.runs import RUN
 from coffer.work.settings import load
 from coffer.work.window import report_of
@@ -69,9 +68,7 @@ def nudge(asked: Asked, home: Home) -> str:
 
 def _settings(asked: Asked, home: Home) -> Guard:
     """What the guard does in this project. Raises SettingsBroken."""
-    settings = load(home)
-    root = project_of(asked.folder, user_home(asked.environment)) if settings.projects else None
-    return settings.guard_in(str(root) if root is not None else "")
+    return guard_at(load(home), asked.folder, asked.environment)
 
 
 def _told(home: Home, session: str) -> str:

@@ -10,17 +10,16 @@ from typing import Any
 
 from coffer.agents.table import CLAUDE
 from coffer.core.safepoint import Verdict
-from coffer.core.settings import Guard, Settings
+from coffer.core.settings import Guard
 from coffer.core.tiers import Tier, futile, tier_of
 from coffer.disk.places import Places
-from coffer.disk.project import project_of
 from coffer.disk.sessions import MAIN, find_sessions
 from coffer.errors import CofferError
 from coffer.store.db import DONE, Receipt
 from coffer.store.guard_state import Mode, mode_of
 from coffer.store.home import Home
 from coffer.store.windows import merge_report, read_report
-from coffer.work.effective import user_home
+from coffer.work.effective import guard_at
 from coffer.work.gate import as_json as answer_as_json
 from coffer.work.gate import judge_session
 from coffer.work.holders import Holders
@@ -66,14 +65,9 @@ def watched(
     every, held = find_sessions(places), Holders(places)
     live = [one for one in every if one.kind == MAIN and held.of(one.agent, one.id)]
     return [
-        _watched(one, _in_project(settings, one.folder, environment), home, places, environment)
+        _watched(one, guard_at(settings, one.folder, environment), home, places, environment)
         for one in listing(live, places, environment, every, known)
     ]
-
-
-def _in_project(settings: Settings, folder: str, environment: Mapping[str, str]) -> Guard:
-    root = project_of(Path(folder), user_home(environment)) if folder and settings.projects else None
-    return settings.guard_in(str(root) if root is not None else "")
 
 
 def _watched(
