@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,16 @@ from typing import Any
 import pytest
 
 from coffer.agents.hook_envelope import with_system_message
+from coffer.core.settings import Guard
 from coffer.store.guard_moves import keep_moves
 from coffer.store.guard_state import EVERYONE, Mode, guard_state, keep_state, state_path
 from coffer.store.home import Home
 from coffer.store.windows import merge_report
 from coffer.work.deliver import REHEARSAL, Asked
+from coffer.work.guard import Wish, act
 from coffer.work.nudge import last_answer, nudge
 from tests.transcripts import MODEL, Claude, text, usage
+from tests.work.open_session import Client
 
 LATER = 4e9
 """Unix seconds after every record of these transcripts."""
@@ -67,6 +71,34 @@ def test_it_names_the_saving_where_it_is_known(stage: Stage) -> None:
     words = stage.nudge()
     assert "60% of 1,000,000" in words
     assert "it would save about 200,000 tokens" in words
+
+
+def test_where_the_guard_prunes_by_itself_no_prune_is_to_be_ordered(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.answers(120_000)
+    monkeypatch.chdir(stage.root)
+    (stage.root / "tmux").touch(0o755)
+    monkeypatch.setenv("PATH", str(stage.root))
+    pane = {"TMUX": f"{stage.root}/socket,1,0", "TMUX_PANE": "%1"}
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket")
+    for said, more in (("write = 'idle'", {}), ("tmux = true", pane)):
+        stage.home.make(stage.home.root)
+        (stage.home.root / "config.toml").write_text(f"[guard]\n{said}\n")
+        assert stage.nudge(**more) == ""
+        keep_state(stage.home, "s1", fired=())
+    assert "! coffer guard now" in stage.nudge()
+
+
+def test_who_resumes_with_a_prompt_is_not_told_to_resume(tmp_path: Path) -> None:
+    client = Client(tmp_path)
+    client.grow()
+    assert act(client.guarded, Wish("standard"), Guard(write="idle"), client.hands(None)).kind == "by hand"
+    asked = Stage(tmp_path).asked(session=client.session)
+    asked = replace(asked, transcript=client.transcript)
+    client.hook("SessionStart", source="resume")
+    assert "/resume" not in nudge(asked, client.home)
 
 
 def test_where_the_guard_reloads_by_itself_nothing_is_to_be_typed(stage: Stage) -> None:

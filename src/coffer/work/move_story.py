@@ -101,7 +101,7 @@ def _reload_of(session: Guarded, receipt: Receipt, now: float) -> Receipt | None
     state = outcome(receipt)
     if state not in (OWED, ASKED, BY_HAND, NOT_SEEN):
         return None
-    since = float(receipt.data["reload"].get("asked_at") or receipt.data["reload"].get("swapped_at") or now)
+    since = _since(receipt) or now
     seen = loaded_at(session.home, session.id, since)
     if seen is not None:
         keep(session.home, receipt, outcome=RELOADED, seen_at=seen)
@@ -120,6 +120,23 @@ def _reload_of(session: Guarded, receipt: Receipt, now: float) -> Receipt | None
     elif state != OWED and moves_of(session.home, session.id, now).tell_of != receipt.id:
         tell(session.home, receipt, now, "and your client has not read it again")
     return receipt if state == OWED else None
+
+
+def was_read(home: Home, session: str, name: str) -> bool:
+    """Whether the client has read its file since the move of this receipt, which still waits for that."""
+    if not home.database.exists():
+        return False
+    with database(home, write=False) as connection:
+        found = receipt_of(connection, name)
+    if found is None or outcome(found) not in (BY_HAND, NOT_SEEN):
+        return False
+    return loaded_at(home, session, _since(found)) is not None
+
+
+def _since(receipt: Receipt) -> float:
+    """When the client was asked, or else when the file was replaced; 0.0 where nothing says so."""
+    reload = receipt.data["reload"]
+    return float(reload.get("asked_at") or reload.get("swapped_at") or 0.0)
 
 
 def _close(session: Guarded, receipt: Receipt) -> None:

@@ -19,6 +19,7 @@ from coffer.core.settings import Guard
 from coffer.core.tiers import Tier, step
 from coffer.core.usage import Reported, WindowMeasure, overridden, reported_window, window_of
 from coffer.disk.tail_lines import last_lines
+from coffer.disk.tmux import Pane
 from coffer.errors import SettingsBroken
 from coffer.store.guard_moves import moves_of
 from coffer.store.guard_state import guard_state, keep_state, mode_of
@@ -26,6 +27,7 @@ from coffer.store.home import Home
 from coffer.store.windows import read_report
 from coffer.work.deliver import REHEARSAL, Asked
 from coffer.work.effective import guard_at
+from coffer.work.move_story import was_read
 from coffer.work.runs import RUN
 from coffer.work.settings import load
 from coffer.work.window import report_of
@@ -76,13 +78,16 @@ def _told(home: Home, session: str) -> str:
     moves = moves_of(home, session, 0.0)
     if not moves.tell or moves.tell_of == guard_state(home, session).told:
         return ""
+    if was_read(home, session, moves.tell_of):
+        return ""  # it was resumed this moment, with a prompt, before the daemon looked
     keep_state(home, session, told=moves.tell_of)
     return moves.tell
 
 
 def _acts(asked: Asked, settings: Guard) -> bool:
-    """Whether the guard reloads this session by itself, so that nothing has to be typed."""
-    return settings.act and bool(asked.environment.get(RUN))
+    """Whether the guard prunes this session by itself, so that no prune has to be ordered."""
+    in_pane = settings.tmux and Pane.of(asked.environment) is not None
+    return settings.act and (bool(asked.environment.get(RUN)) or in_pane or settings.write == "idle")
 
 
 NEAR = 0.05
