@@ -9,6 +9,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -245,6 +246,7 @@ def test_a_secret_is_nowhere_afterwards(day: Day, where: str) -> None:
 _KILLED = """
 import json, os, shutil, signal, sys
 from pathlib import Path
+from typing import Any
 from coffer.store.db import database
 from coffer.work.receipts import all_receipts
 from tests.journal.day import Day
@@ -402,11 +404,14 @@ def test_undo_of_a_replacement_brings_the_entry_before_back_unless_it_was_edited
 
 def test_a_look_into_another_repository_at_the_end_moves_nothing(day: Day) -> None:
     made = day.started(day.project("tide"), MORNING, "one")
-    made.answer(call("x1", command="git log"), name="x2", cwd=str(day.project("boat")))
-    made.result("x1", "nothing", "x3", cwd=str(day.project("boat")))
+    there: dict[str, Any] = {"cwd": str(day.project("boat")), "gitBranch": "sails"}
+    made.answer(call("x1", command="git log"), name="x2", **there)
+    made.result("x1", "nothing", "x3", **there)
     day.store(made, "one")
     day.distil()
-    assert [entry.project[:5] for entry in day.entries()] == ["tide-"]
+    [entry] = day.entries()
+    assert (entry.project[:5], entry.branch) == ("tide-", "retry")
+    assert "branch `retry`" in entry.text
 
 
 def test_the_project_of_a_folder_that_is_gone_is_known_by_the_vault_and_by_the_records(day: Day) -> None:

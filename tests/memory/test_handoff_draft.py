@@ -123,6 +123,21 @@ def asked(text: str) -> Said:
     return Said(PERSON, text)
 
 
+def test_a_look_into_another_repository_at_the_end_drafts_nothing_there(desk: Desk) -> None:
+    other = desk.user / "boat"
+    other.mkdir()
+    git(other, "init", "-q", "-b", "sails")
+    commit(other, "a.py", "1", "Sail")
+    steps = (asked("Draw the axis."), Touched("src/chart.py", "edited"), Said(AGENT, "The axis is drawn."))
+    at, there = str(desk.tide), str(other)
+    told_of = story(
+        desk, *steps, folders={at: 9, there: 1}, branch="sails", branches={at: "main", there: "sails"}
+    )
+    done = draft_story(desk.home, desk.user, told_of, os.environ, ENDED)
+    assert (done.outcome, done.branch) == ("written", "main")
+    assert current(desk.place(), "main") is not None
+
+
 TALK = (asked("What time is it in Esbjerg when the tide turns?"), Said(AGENT, "At nine."))
 
 

@@ -144,6 +144,7 @@ class ClaudeScribe(ClaudeListener):
         story.session = line.session_id or story.session
         if line.cwd:
             story.folders[line.cwd] = story.folders.pop(line.cwd, 0) + 1
+            story.branches[line.cwd] = line.git_branch or story.branches.get(line.cwd, "")
         story.branch = line.git_branch or story.branch
         logical = line.logical_parent_uuid if line.subtype == "compact_boundary" else ""
         node = _Node(line.uuid or "", line.parent_uuid or logical or "", start, line.timestamp or "")

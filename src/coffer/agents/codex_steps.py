@@ -172,6 +172,7 @@ class CodexScribe(CodexListener):
                 self._in(payload.cwd or "")
                 git = payload.git or _Git()
                 self._story.branch, self._story.origin = git.branch or "", git.repository_url or ""
+                self._story.branches[self._story.folder] = self._story.branch
                 self._story.subagent = self._subagent
             case "compacted":
                 last = self._steps[-1].step if self._steps else None

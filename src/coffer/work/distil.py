@@ -39,7 +39,7 @@ from coffer.work.effective import user_home
 from coffer.work.identity import register
 from coffer.work.journal_entry import LANE, entry_in, hash_of, write
 from coffer.work.journal_place import Place, place_of_story, told_before
-from coffer.work.story import Told, part, tell, turns
+from coffer.work.story import Told, part, seat_of, tell, turns
 
 KIND = "journal"
 DISTILLED, ALREADY, NO_MODEL, NOT_FOUND, NOTHING, FAILED = (
@@ -175,6 +175,7 @@ class Distiller:
             with database(self._home, write=False) as connection:
                 known = distilled.told_elsewhere(connection, turns(story), before.session)
         found = part(story, since, known)
+        found.branch = seat_of(story, user_home(self._environment))[1]
         return (_COPIED if known and not found.steps and not before.entry else ""), found
 
     # --- telling

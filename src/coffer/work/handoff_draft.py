@@ -23,7 +23,7 @@ from coffer.store.home import Home
 from coffer.store.project_errors import ProjectNotFound
 from coffer.work.handoff import By, Then, current, put_text
 from coffer.work.handoff_place import Place, place_of
-from coffer.work.story import tell
+from coffer.work.story import seat_of, tell
 
 Outcome = Literal["written", "nothing", "kept", "same", "past", "no_project"]
 OLDEST = 14 * 86_400.0
@@ -62,13 +62,14 @@ def draft_story(
     """The same of a story that was read already."""
     moment = now or datetime.now(UTC)
     made = draft_of(story)
-    if made is None or made.empty or not story.folder or not (_is_persons(story) or is_work(story)):
+    folder, spoken = seat_of(story, user)
+    if made is None or made.empty or not folder or not (_is_persons(story) or is_work(story)):
         return Drafted("nothing")
     try:
-        place = place_of(home, user, Path(story.folder), environment)
+        place = place_of(home, user, Path(folder), environment)
     except ProjectNotFound:
         return Drafted("no_project")
-    branch = _branch(place, story)
+    branch = _branch(place, spoken)
     path = place.file(branch)
     ended = seconds(story.ended) if story.ended else None
     then = min(datetime.fromtimestamp(ended, UTC), moment) if ended is not None else moment
@@ -89,13 +90,11 @@ def draft_story(
     return Drafted("written", branch, path, replaced.receipt)
 
 
-def _branch(place: Place, story: Story) -> str:
+def _branch(place: Place, spoken: str) -> str:
     """The branch that the session was on; the one that is checked out where its records do not say."""
     if place.checkout is None:
         return ""
-    if story.branch in ("", DETACHED):
-        return place.branch if not story.branch else DETACHED
-    return story.branch
+    return spoken or place.branch
 
 
 def _is_gone(place: Place, branch: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +10,6 @@ from pathlib import Path
 from coffer.core.entry import Entry
 from coffer.core.origin import last_part, normalised
 from coffer.core.steps import Story
-from coffer.disk.project import project_of
 from coffer.store import vault
 from coffer.store.home import Home
 from coffer.store.projects import all_known, folder, standing
@@ -19,6 +17,7 @@ from coffer.work.identity import id_of, identity_of
 from coffer.work.journal_entry import LANE
 from coffer.work.journal_list import all_lanes
 from coffer.work.memory_folder import memory_folder
+from coffer.work.story import root_of
 
 _DAY = timedelta(days=1)
 
@@ -41,12 +40,11 @@ class Place:
 def place_of_story(home: Home, user: Path, story: Story, modified: float, now: float) -> Place:
     """The place of a session's entry. user: the home folder. modified: of its file, seconds. Makes nothing.
 
-    The project is that in which most of it happened: a look into another repository at the end moves nothing. Where
-    its folder is gone, the vault's own pages and the origin in the records tell.
+    Where a project's folder is gone, the vault's own pages and the origin in the records tell which it was.
     """
     ended = ended_at(story, modified, now)
     name = f"{ended.astimezone():%Y-%m-%d}.md"
-    root = _root(story, user)
+    root = root_of(story, user)
     if root is not None:
         return Place(memory_folder(home, root) / LANE, name, identity_of(root, home).id, root, ended)
     known = _known_as(home, story)
@@ -62,16 +60,6 @@ def ended_at(story: Story, modified: float, now: float) -> datetime:
     except (ValueError, OverflowError):  # no time, or none that is one
         said = datetime.fromtimestamp(modified, UTC)
     return min(said, latest)
-
-
-def _root(story: Story, user: Path) -> Path | None:
-    """The project with most of the records; of two with as many, that of the later one."""
-    weights: Counter[Path] = Counter()
-    for name, records in reversed(story.folders.items()):
-        root = project_of(Path(name), user) if name.startswith("/") else None
-        if root is not None:
-            weights[root] += records
-    return next((root for root, _ in weights.most_common(1)), None)
 
 
 def _known_as(home: Home, story: Story) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import msgspec
 from coffer.core.steps import AGENT, Committed, Happened, Ran, Said, Scribe, Story, Touched
 from coffer.core.transcript import About
 from coffer.disk.files import open_source, read_lines
+from coffer.disk.project import project_of
 from coffer.errors import TranscriptForeign
 from coffer.work.read import agent_of
 
@@ -83,7 +85,29 @@ def part(story: Story, since: int, known: frozenset[str] = frozenset()) -> Story
         story.mark,
         story.subagent,
         story.origin,
+        story.branches,
     )
+
+
+def root_of(story: Story, user: Path) -> Path | None:
+    """The project with most of a session's records; of two with as many, that of the later one. None without any.
+
+    user: the home folder. A look into another repository at the end moves nothing.
+    """
+    weights: Counter[Path] = Counter()
+    for name, records in reversed(story.folders.items()):
+        root = project_of(Path(name), user) if name.startswith("/") else None
+        if root is not None:
+            weights[root] += records
+    return next((root for root, _ in weights.most_common(1)), None)
+
+
+def seat_of(story: Story, user: Path) -> tuple[str, str]:
+    """The folder of that project in which it worked last, and the branch there; without one, the last of all."""
+    root = root_of(story, user)
+    inside = (name for name in reversed(story.folders) if root and project_of(Path(name), user) == root)
+    folder = next(inside, story.folder)
+    return folder, story.branches.get(folder) or story.branch
 
 
 _WORK = (Said, Touched, Committed, Ran)
