@@ -246,7 +246,6 @@ def test_a_secret_is_nowhere_afterwards(day: Day, where: str) -> None:
 _KILLED = """
 import json, os, shutil, signal, sys
 from pathlib import Path
-from typing import Any
 from coffer.store.db import database
 from coffer.work.receipts import all_receipts
 from tests.journal.day import Day
