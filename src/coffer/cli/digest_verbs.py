@@ -68,32 +68,35 @@ def promote(rule: str, hard: bool, yes: bool, as_machine: bool) -> None:
 
 @click.command("demote")
 @rule_argument()
+@_YES
 @json_option
-def demote(rule: str, as_machine: bool) -> None:
+def demote(rule: str, yes: bool, as_machine: bool) -> None:
     """Take RULE out of delivery. It waits in pending and keeps what it has counted."""
     counter = Counter.now()
-    only_by_person(counter, "demote", {"rule": rule}, yes=False, creates=False, as_machine=as_machine)
+    only_by_person(counter, "demote", {"rule": rule}, yes=yes, creates=False, as_machine=as_machine)
     report(counter.desk.demote(rule), "No longer delivered:", as_machine=as_machine)
 
 
 @click.command("upvote")
 @rule_argument()
+@_YES
 @json_option
-def upvote(rule: str, as_machine: bool) -> None:
+def upvote(rule: str, yes: bool, as_machine: bool) -> None:
     """Count one more for RULE."""
     counter = Counter.now()
-    only_by_person(counter, "upvote", {"rule": rule}, yes=False, creates=False, as_machine=as_machine)
+    only_by_person(counter, "upvote", {"rule": rule}, yes=yes, creates=False, as_machine=as_machine)
     done = counter.desk.upvote(rule)
     report(done, f"Importance {done.rule.importance}:", as_machine=as_machine)
 
 
 @click.command("downvote")
 @rule_argument()
+@_YES
 @json_option
-def downvote(rule: str, as_machine: bool) -> None:
+def downvote(rule: str, yes: bool, as_machine: bool) -> None:
     """Count one less for RULE; at an importance of nought it is deleted."""
     counter = Counter.now()
-    only_by_person(counter, "downvote", {"rule": rule}, yes=False, creates=False, as_machine=as_machine)
+    only_by_person(counter, "downvote", {"rule": rule}, yes=yes, creates=False, as_machine=as_machine)
     done = counter.desk.downvote(rule)
     gone = counter.desk.gone(done)
     report(done, "Deleted:" if gone else f"Importance {done.rule.importance}:", as_machine=as_machine)
@@ -101,21 +104,23 @@ def downvote(rule: str, as_machine: bool) -> None:
 
 @click.command("remove")
 @rule_argument()
+@_YES
 @json_option
-def remove(rule: str, as_machine: bool) -> None:
+def remove(rule: str, yes: bool, as_machine: bool) -> None:
     """Delete RULE from its file."""
     counter = Counter.now()
-    only_by_person(counter, "remove", {"rule": rule}, yes=False, creates=False, as_machine=as_machine)
+    only_by_person(counter, "remove", {"rule": rule}, yes=yes, creates=False, as_machine=as_machine)
     report(counter.desk.remove(rule), "Deleted:", as_machine=as_machine)
 
 
 @click.command("merge")
 @rule_argument()
 @rule_argument("into")
+@_YES
 @json_option
-def merge(rule: str, into: str, as_machine: bool) -> None:
+def merge(rule: str, into: str, yes: bool, as_machine: bool) -> None:
     """Let the rule INTO take over all that RULE has counted; RULE is deleted."""
     counter = Counter.now()
     arguments = {"rule": rule, "into": into}
-    only_by_person(counter, "merge", arguments, yes=False, creates=False, as_machine=as_machine)
+    only_by_person(counter, "merge", arguments, yes=yes, creates=False, as_machine=as_machine)
     report(counter.desk.merge(rule, into), "Merged into:", as_machine=as_machine)

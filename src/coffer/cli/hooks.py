@@ -35,6 +35,7 @@ from coffer.work.privilege import Propose, may
 from coffer.work.rule_errors import OnlyThePerson
 from coffer.work.setup import Ground, add_server, grant
 
+_BROKEN = 1
 _AGENT = click.argument("agent", type=click.Choice([*HOOK_AGENTS, "all"]), default="all")
 _DRY = click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")
 _YES = click.option("--yes", "-y", is_flag=True, help="Write without asking.")
@@ -115,17 +116,22 @@ def _remove_server(run: _Run, agent: str) -> None:
 @_AGENT
 @_JSON
 def status_command(agent: str, as_machine: bool) -> None:
-    """Say whether the entries are there, as this version of Coffer writes them, and whether Codex trusts them."""
+    """Say whether the entries are there, as this version of Coffer writes them, and whether Codex trusts them.
+
+    Exit code 1 where something is wrong with those that are there. None at all is no error.
+    """
     run = _Run(World.now(), yes=False, dry_run=True, as_machine=as_machine)
-    said = []
+    said, broken = [], False
     for name in run.chosen(agent):
         found = hook_status(name, run.world.environment, run.world.places, run.home)
+        broken |= found.broken
         if as_machine:
             said.append(picture.status_json(found))
         else:
             picture.show_status(found)
     if as_machine:
         click.echo(json.dumps({"agents": said}, indent=2))
+    sys.exit(_BROKEN if broken else 0)
 
 
 class _Run:

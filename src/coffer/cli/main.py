@@ -95,12 +95,21 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
         ctx.exit()
 
 
+def _print_exit_codes(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from coffer.cli.exit_codes import EXIT_CODES  # noqa: PLC0415  (only this needs it)
+
+        for code, said in EXIT_CODES.items():
+            click.echo(f"{code:>3}  {said}")
+        ctx.exit()
+
+
 @click.group(
     cls=LazyGroup,
     table={name: said for section in SECTIONS.values() for name, said in section.items()},
     sections=SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="SESSION is an id, the unique start of one, a path, or `current`. Exit codes: docs/formats.md.",
+    epilog="SESSION is an id, the unique start of one, a path, or `current`. Exit codes: --exit-codes.",
 )
 @click.option(
     "--version",
@@ -109,6 +118,14 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
     is_eager=True,
     callback=_print_version,
     help="Print the version.",
+)
+@click.option(
+    "--exit-codes",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_exit_codes,
+    help="Print what each exit code means.",
 )
 def cli() -> None:
     """Say it once: your corrections become rules that reach every session of your coding agents.

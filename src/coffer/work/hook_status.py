@@ -44,6 +44,12 @@ class HookStatus:
         """Whether the agent runs all of them; None where that is not known, or needs no trust."""
         return None if self.trust is None else self.trust.trusted
 
+    @property
+    def broken(self) -> bool:
+        """Whether hooks that are there will not all run as they should, or nobody can tell what is there."""
+        wrong = [said for said in self.problems if said != self.unasked]
+        return bool(wrong) or (self.installed and (not self.current or self.trusted is False))
+
 
 def hook_status(agent: str, environment: Mapping[str, str], places: Places, home: Home) -> HookStatus:
     """The state, with what the client itself says: Claude Code's version, Codex's trust. Never raises."""
