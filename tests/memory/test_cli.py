@@ -64,6 +64,7 @@ def test_a_handoff_from_first_to_last(machine: Machine, look: Look) -> None:
     assert machine.alone("undo", second["receipt"]).code == 0
     assert "Draw the axis" in look("handoff")
     assert machine.alone("handoff", "drop").code == 0
+    assert "No such command 'edit'" in machine.alone("handoff", "edit").err
     with pytest.raises(NoHandoff):
         look("handoff", "diff")
     assert "Its history has 1" in look("handoff")

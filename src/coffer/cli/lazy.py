@@ -50,16 +50,22 @@ class LazyGroup(click.Group):
 class DefaultGroup(LazyGroup):
     """A group that means one of its commands where none is named: `coffer project .` is `coffer project show .`.
 
-    A word that is a command's name is the command; `./list` names a folder of that name.
+    A word that is a command's name is the command; `./list` names a folder of that name. words: whether the default
+    takes any; else a word that names no command is a mistake, and is said to be one.
     """
 
-    def __init__(self, *arguments: Any, default: str, **options: Any) -> None:
+    def __init__(self, *arguments: Any, default: str, words: bool = True, **options: Any) -> None:
         super().__init__(*arguments, no_args_is_help=False, **options)
-        self.default = default
+        self.default, self.words = default, words
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the default in front of what names no command. Completion of nothing yet offers the commands."""
         first = args[0] if args else ""
-        if first not in self.table and first not in ("-h", "--help") and (args or not ctx.resilient_parsing):
+        meant = (
+            first in self.table
+            or first in ("-h", "--help")
+            or (first[:1] not in ("", "-") and not self.words)
+        )
+        if not meant and (args or not ctx.resilient_parsing):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
