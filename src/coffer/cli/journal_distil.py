@@ -134,8 +134,11 @@ def status(as_machine: bool) -> None:
     if as_machine:
         click.echo(json.dumps(_status_json(found, now, auto=settings.journal.auto), indent=2))
         return
-    _draw_status(found, now, auto=settings.journal.auto)
-    problem = (picture(home).get("journal") or {}).get("problem")
+    daemon = picture(home)
+    runs = "on." if daemon["state"] == "running" else "on, but no daemon runs: `coffer daemon start`."
+    click.echo(f"By itself: {runs if settings.journal.auto else 'off (`[journal] auto`).'}")
+    _draw_status(found, now)
+    problem = (daemon.get("journal") or {}).get("problem")
     if problem:
         click.echo(plain.visible(f"The daemon: {problem}"))
 
@@ -168,8 +171,7 @@ _STATES = {
 }
 
 
-def _draw_status(found: list[Standing], now: float, *, auto: bool) -> None:
-    click.echo("By itself: on, with a running daemon." if auto else "By itself: off (`[journal] auto`).")
+def _draw_status(found: list[Standing], now: float) -> None:
     if not found:
         click.echo("Every session is told.")
         return
