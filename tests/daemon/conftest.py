@@ -39,3 +39,11 @@ def running(rig: Rig) -> Rig:
     """The same with a daemon."""
     rig.begin()
     return rig
+
+
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    """One with a daemon whose limits for slow clients are short, for the tests that wait for them."""
+    with _machine(tmp_path_factory.mktemp("hasty") / "house") as rig:
+        rig.begin("gate.BODY_SECONDS = 1.0\nserver.HEAD_SECONDS = 2.0")
+        yield rig

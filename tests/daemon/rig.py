@@ -103,18 +103,21 @@ class Rig:
         finally:
             self.end()
 
-    def begin(self) -> psutil.Process:
+    def begin(self, limits: str = "") -> psutil.Process:
         """Start a daemon in the foreground of nobody, and wait until it answers."""
-        self.spawn()
+        self.spawn(limits)
         eventually(self.process)
         process = self.process()
         assert process is not None
         return process
 
-    def spawn(self) -> subprocess.Popen[bytes]:
+    def spawn(self, limits: str = "") -> subprocess.Popen[bytes]:
+        """limits: Python that sets limits of `gate` and `server` before the daemon begins; "" keeps its own."""
         null = subprocess.DEVNULL
+        program = f"from coffer.daemon import gate, run, server\n{limits}\nrun.main()"
+        arguments = ("-P", "-c", program, DAEMON_ARGUMENTS[-1]) if limits else DAEMON_ARGUMENTS
         process = subprocess.Popen(
-            [str(PYTHON), *DAEMON_ARGUMENTS],
+            [str(PYTHON), *arguments],
             env=self.environment | {"COFFER_HOME": str(self.home.root)},
             cwd="/",
             stdin=null,
@@ -122,7 +125,7 @@ class Rig:
             stderr=null,
             start_new_session=True,
         )
-        _STARTED.append(process)
+        _STARTED.append((self.home.root, process))
         return process
 
     def process(self) -> psutil.Process | None:
@@ -135,19 +138,20 @@ class Rig:
 
     def end(self) -> None:
         """End whatever daemon of this home runs, and reap those that we started."""
-        for process in self.daemons():
-            for child in process.children(recursive=True):
+        for daemon in self.daemons():
+            for child in daemon.children(recursive=True):
                 child.kill()
-            process.kill()
+            daemon.kill()
         for started in _STARTED[:]:
-            if started.poll() is not None or not psutil.pid_exists(started.pid):
-                _STARTED.remove(started)
-            else:
+            root, process = started
+            if root != self.home.root:
+                continue  # another rig's, which may live on
+            if process.poll() is None and psutil.pid_exists(process.pid):
                 try:
-                    started.wait(5)
+                    process.wait(5)
                 except subprocess.TimeoutExpired:
                     continue
-                _STARTED.remove(started)
+            _STARTED.remove(started)
 
     def daemons(self) -> list[psutil.Process]:
         """Every process that is a daemon of this home."""
@@ -178,7 +182,7 @@ class Rig:
         process.kill()
         eventually(lambda: not self.daemons())
         for started in _STARTED[:]:
-            if started.poll() is not None:
+            if started[1].poll() is not None:
                 _STARTED.remove(started)
 
     def ask(self, path: str) -> Any:
@@ -236,7 +240,8 @@ class Rig:
             return in_states(connection, STATES)
 
 
-_STARTED: list[subprocess.Popen[bytes]] = []
+_STARTED: list[tuple[Path, subprocess.Popen[bytes]]] = []
+"""With the root of the home that each is of."""
 
 
 @dataclass

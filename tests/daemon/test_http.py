@@ -86,32 +86,32 @@ def test_any_stdin_is_answered(shared: Rig, event: str, body: bytes) -> None:
     assert "Traceback" not in shared.log()
 
 
-def test_a_transcript_from_elsewhere_is_none(running: Rig) -> None:
-    secret = running.house / "secret.jsonl"
+def test_a_transcript_from_elsewhere_is_none(shared: Rig) -> None:
+    secret = shared.house / "secret.jsonl"
     secret.write_text('{"type":"user"}\n')
     said = {"session_id": "x", "cwd": "/", "transcript_path": str(secret), "source": "startup"}
     for event in ("SessionStart", "Stop", "SessionEnd"):
-        assert running.post(f"/api/v1/agents/claude/events/{event}", json.dumps(said).encode())[0] == 200
-    assert running.status()["sessions"] == []
+        assert shared.post(f"/api/v1/agents/claude/events/{event}", json.dumps(said).encode())[0] == 200
+    assert shared.status()["sessions"] == []
 
 
-def test_events_are_kept_for_the_gate_without_what_was_said(running: Rig) -> None:
+def test_events_are_kept_for_the_gate_without_what_was_said(shared: Rig) -> None:
     session = "11111111-2222-4333-8444-555555555555"
     told = {"session_id": session, "cwd": "/", "prompt": "my words", "background_tasks": []}
     for event in ("UserPromptSubmit", "SubagentStop", "Stop"):
-        running.post(f"/api/v1/agents/claude/events/{event}", json.dumps(told).encode())
-        running.post(f"/api/v1/agents/codex/events/{event}", json.dumps(told).encode())
-    path = kept_hooks(running.home, session)
+        shared.post(f"/api/v1/agents/claude/events/{event}", json.dumps(told).encode())
+        shared.post(f"/api/v1/agents/codex/events/{event}", json.dumps(told).encode())
+    path = kept_hooks(shared.home, session)
     lines = eventually(lambda: path.exists() and len(said := path.read_text().splitlines()) == 3 and said)
     assert [json.loads(line)["event"] for line in lines] == ["UserPromptSubmit", "SubagentStop", "Stop"]
     assert "my words" not in path.read_text()
 
 
-def test_the_largest_stdin_of_a_hook_is_taken_and_no_larger_one(running: Rig) -> None:
+def test_the_largest_stdin_of_a_hook_is_taken_and_no_larger_one(shared: Rig) -> None:
     assert LARGEST_BODY == LONGEST_SAID
     said = b'{"prompt":"' + b"x" * (LONGEST_SAID - 13) + b'"}'
-    assert running.post(EVENT, said) == (200, b"")
-    with connected(running) as link:
+    assert shared.post(EVENT, said) == (200, b"")
+    with connected(shared) as link:
         link.sendall(b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 8000001\r\n\r\n" % EVENT.encode())
         assert link.recv(4096).startswith(b"HTTP/1.1 413 ")
 
@@ -121,34 +121,34 @@ def pour(link: socket.socket, piece: bytes) -> None:
         link.sendall(piece)
 
 
-def test_a_trickled_body_is_given_up(running: Rig) -> None:
+def test_a_trickled_body_is_given_up(hasty: Rig) -> None:
     assert BODY_SECONDS <= 10
-    with connected(running) as link:
+    with connected(hasty) as link:
         link.sendall(b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{" % EVENT.encode())
         assert link.recv(4096).startswith(b"HTTP/1.1 408 ")
 
 
-def test_a_body_without_a_length_is_counted(running: Rig) -> None:
-    with connected(running) as link:
+def test_a_body_without_a_length_is_counted(shared: Rig) -> None:
+    with connected(shared) as link:
         link.sendall(b"POST %s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" % EVENT.encode())
         piece = b"%x\r\n%s\r\n" % (1 << 20, b"x" * (1 << 20))
         with pytest.raises(OSError, match=r".*"):
             pour(link, piece)  # it hangs up
-    assert running.status()["memory"] < 150 << 20
+    assert shared.status()["memory"] < 150 << 20
 
 
-def test_a_trickled_head_and_a_silent_client_lose_their_place(running: Rig) -> None:
-    with connected(running) as slow, connected(running) as silent:
+def test_a_trickled_head_and_a_silent_client_lose_their_place(hasty: Rig) -> None:
+    with connected(hasty) as slow, connected(hasty) as silent:
         slow.sendall(b"POST /api HTTP/1.1\r\nHo")
         began = time.monotonic()
         assert slow.recv(1) == b""
         assert silent.recv(1) == b""
         assert time.monotonic() - began < HEAD_SECONDS + 30
-    assert running.ask("/api/v1/health") is not None
+    assert hasty.ask("/api/v1/health") is not None
 
 
-def test_a_connection_that_is_kept_loses_its_place_too(running: Rig) -> None:
-    with connected(running) as link:
+def test_a_connection_that_is_kept_loses_its_place_too(hasty: Rig) -> None:
+    with connected(hasty) as link:
         link.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n")
         assert link.recv(4096).startswith(b"HTTP/1.1 200")
         link.sendall(b"GET /api/v1/health HTTP/1.1\r\nHo")
@@ -156,12 +156,12 @@ def test_a_connection_that_is_kept_loses_its_place_too(running: Rig) -> None:
             assert b"name" in said
 
 
-def test_connections_have_a_limit_and_free_places_come_back(running: Rig) -> None:
+def test_connections_have_a_limit_and_free_places_come_back(hasty: Rig) -> None:
     with ExitStack() as stack:
         for _ in range(MOST + 2):
-            stack.enter_context(connected(running))
-        assert status(running) == 503
-        eventually(lambda: status(running) == 200)
+            stack.enter_context(connected(hasty))
+        assert status(hasty) == 503
+        eventually(lambda: status(hasty) == 200)
 
 
 def status(rig: Rig) -> int:
@@ -173,9 +173,9 @@ def status(rig: Rig) -> int:
         link.close()
 
 
-def test_sixty_four_hooks_at_once_are_all_answered(running: Rig) -> None:
+def test_sixty_four_hooks_at_once_are_all_answered(shared: Rig) -> None:
     with ExitStack() as stack:
-        links = [stack.enter_context(connected(running)) for _ in range(MOST - 1)]
+        links = [stack.enter_context(connected(shared)) for _ in range(MOST - 1)]
         for link in links:
             link.sendall(
                 b"POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}"
@@ -217,10 +217,10 @@ def test_over_tcp_only_who_shows_the_token_to_this_machine(rig: Rig) -> None:
         assert rig.ask("/api/v1/health") is not None  # on the socket nothing is to be shown
 
 
-def test_no_port_unless_it_is_wanted(running: Rig) -> None:
-    process = running.process()
+def test_no_port_unless_it_is_wanted(shared: Rig) -> None:
+    process = shared.process()
     assert process is not None
     assert [one for one in process.net_connections() if one.laddr] == []
-    known = life.read(running.home)
+    known = life.read(shared.home)
     assert known is not None
     assert known.port == 0
