@@ -73,7 +73,9 @@ def command(everywhere: bool, write: bool, no_model: bool, yes: bool, as_machine
         click.echo(plain.visible(problem), err=True)
     if not done:
         click.echo("Nothing was changed." + (" --apply does it." if not write and order.files else ""))
-    elif receipt is not None:
+    if done and order.rules:
+        click.echo("Proposed to your digest: `coffer digest inbox`. The notes stay where they are.")
+    if receipt is not None:
         click.echo(f"Done. Undo: coffer undo {receipt.id}")
 
 
@@ -90,7 +92,7 @@ def _show(order: Order) -> None:
     for gone, kept in order.repeated.items():
         click.echo(f"{gone} says what {kept} says, and goes to the archive")
     for one in order.rules:
-        click.echo(plain.visible(f"{one.id} reads as a rule, and is proposed to your digest: {title(one)}"))
+        click.echo(plain.visible(f"{one.id} reads as a rule, for you to accept or not: {title(one)}"))
 
 
 def _as_json(order: Order, receipt: Receipt | None, *, done: bool) -> dict[str, object]:
