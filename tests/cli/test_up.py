@@ -26,11 +26,11 @@ def here(tmp_path: Path) -> Iterator[Place]:
 def test_without_agents_nothing_is_set_up(bare: Machine) -> None:
     bare.environment["PATH"] = "/usr/bin:/bin"
     before = snapshot(bare.home)
-    for words in (("up",), ("up", "--yes"), ("up", "--json", "--yes")):
+    for words in (("up", "--json", "--yes"), ("up", "--yes")):
         said = bare.alone(*words)
         assert (said.code, said.err) == (0, "")
         assert snapshot(bare.home) == before
-    assert "sample session" in bare.alone("up").out
+    assert "sample session" in said.out
 
 
 def test_looking_is_fine_for_everybody(here: Place) -> None:
@@ -42,23 +42,24 @@ def test_looking_is_fine_for_everybody(here: Place) -> None:
             if path not in (root, f"{root}/calls")
         }
 
-    before = now()
+    before, said = now(), {}
     for words, more in (
-        (("up",), {}),
-        (("up", "--dry-run", "--yes"), {}),
-        (("up", "--json"), {}),
-        (("up", "--yes"), {"CLAUDECODE": "1"}),
-        (("up", "--json", "--yes"), {"CODEX_THREAD_ID": "1"}),
+        ("up", {}),
+        ("up --diff --dry-run --yes", {}),
+        ("up --json", {}),
+        ("up --yes", {"CLAUDECODE": "1"}),
+        ("up --json --yes", {"CODEX_THREAD_ID": "1"}),
     ):
-        said = here.under(*words, **more)
-        assert said.code == 0, said.err
+        said[words] = here.under(*words.split(), **more)
+        assert said[words].code == 0, said[words].err
         assert now() == before
-    said = here.machine.alone("up")
-    assert "+" in said.out
-    assert "7 entries for" in said.out
-    assert "to be added by `claude mcp add`" in said.out
-    assert "coffer up --yes" in said.out
-    assert "in a terminal of your own" in here.machine.alone("up", "--yes", CLAUDECODE="1").out
+    (line,) = [line for line in said["up"].out.splitlines() if line.startswith(f"{here.settings}: ")]
+    assert "+ 7 entries for SessionStart, " in line
+    assert "a permission for Coffer's tools; nothing else changes" in line
+    assert "to be added by `claude mcp add`" in said["up"].out
+    assert "coffer up --yes" in said["up"].out
+    assert ["@@" in one.out for one in said.values()] == [False, True, True, False, True]
+    assert "in a terminal of your own" in said["up --yes"].out
 
 
 def test_up_and_down_leave_no_byte_behind(here: Place) -> None:
@@ -244,15 +245,6 @@ def test_the_summary_comes_first_and_a_file_has_one_diff(here: Place) -> None:
     assert gone == added
 
 
-def test_by_default_a_file_has_one_line(here: Place) -> None:
-    said = here.machine.alone("up").out
-    (line,) = [line for line in said.splitlines() if line.startswith(f"{here.settings}: ")]
-    assert "+ 7 entries for SessionStart, " in line
-    assert "a permission for Coffer's tools; nothing else changes" in line
-    assert "@@" not in said
-    assert "@@" in here.machine.alone("up", "--diff").out
-
-
 def test_two_at_once_both_end_well(here: Place) -> None:
     client = here.machine.home.parent / "clients" / "claude"
     client.write_text(client.read_text().replace('"mcp add")', '"mcp add") sleep 1;'))
@@ -282,32 +274,28 @@ def test_somebody_elses_server_stays(here: Place) -> None:
     assert here.state.read_text() == theirs
 
 
-@pytest.mark.parametrize(
-    "half", ["daemon killed", "files gone", "client gone", "state written", "settings written"]
-)
+@pytest.mark.parametrize("half", ["daemon killed, files gone", "client gone", "state and settings written"])
 def test_down_where_only_half_is_there(here: Place, half: str) -> None:
     assert here.machine.alone("up", "--yes").code == 0
-    if half == "daemon killed":
+    if half == "daemon killed, files gone":
         kill_daemon(here.home)
-    elif half == "files gone":
         for path in (here.home.root / "bin").iterdir():
             path.unlink()
     elif half == "client gone":
         (here.machine.home.parent / "clients" / "claude").unlink()
-    elif half == "state written":  # as the client does in every session
+    else:  # as the client does in every session
         said = json.loads(here.state.read_text())
         here.state.write_text(json.dumps(said | {"numStartups": 6}))
-    else:
         here.settings.write_text(here.settings.read_text().replace("opus", "sonnet"))
     said = here.machine.alone("down", "--yes")
     assert said.code == 0, said.err
     assert here.settings.read_text() == SETTINGS.replace(
-        "opus", "sonnet" if half == "settings written" else "opus"
+        "opus", "sonnet" if half == "state and settings written" else "opus"
     )
     assert "coffer" not in here.state.read_text()
     assert not (here.home.root / "bin").exists()
     assert life.running(here.home) is None
-    if half == "state written":
+    if half == "state and settings written":
         assert "mcp remove coffer" in (here.machine.home / "calls").read_text()
 
 
