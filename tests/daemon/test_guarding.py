@@ -102,7 +102,8 @@ def test_from_another_terminal_it_waits_says_why_and_does_it(rig: Rig) -> None:
         assert len(client.data) < len(before)
         (receipt,) = made(client)
         rows = json.loads(coffer(rig, "guard", "--json").stdout)
-        assert rows[0]["next"] == f"it is pruned (receipt {receipt.id}); type in it: /resume {client.session}"
+        waits = f"on disk it is pruned (receipt {receipt.id}); type in it: /resume {client.session}"
+        assert rows[0]["next"] == waits
         assert rows[0]["last_move"]["forecast"] == receipt.data["forecast"]
         said = coffer(rig, "undo", receipt.id)
         assert f"type in it: /resume {client.session}" in said.stdout

@@ -246,7 +246,7 @@ def test_where_only_the_person_can_reload_it_is_written_if_they_said_so(client: 
     assert done.kind == "by hand"
     assert f"/resume {client.session}" in moves_of(client.home, client.session, 0).tell
     told = read_report(client.home.root, client.session)
-    assert line({}, told, {}).endswith(f"pruned on disk: /resume {client.session}")
+    assert line({}, told, {}).endswith(f"changed on disk: /resume {client.session}")
     again = move(client, None, Wish("aggressive", "deep"), Guard(write="idle"))
     assert (again.kind, again.why) == ("left alone", "it is pruned, and waits for you to reload it")
     client.reload()
@@ -254,6 +254,15 @@ def test_where_only_the_person_can_reload_it_is_written_if_they_said_so(client: 
     assert move(client, None, settings=Guard(write="idle")).kind != "left alone"
     assert outcome(newest(client)) == "reloaded"
     assert "/resume" not in line({}, read_report(client.home.root, client.session), {})
+
+
+def test_a_move_that_failed_since_does_not_hide_that_the_last_one_waits(client: Client) -> None:
+    assert move(client, None, settings=WRITES).kind == "by hand"
+    _dies_in(client, Wish("aggressive", by="person"), "behind _keep")
+    client.grow(3, first=120_000)
+    waits = move(client, None, settings=WRITES)
+    assert (waits.kind, waits.why) == ("left alone", "it is pruned, and waits for you to reload it")
+    assert [one.status for one in moves_made(client.home, client.transcript)] == ["failed", "done"]
 
 
 def test_a_prune_that_is_not_worth_it_is_not_made_and_the_reason_is_kept(tmp_path: Path) -> None:

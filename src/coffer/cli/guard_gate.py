@@ -45,7 +45,7 @@ def why(session: str, screen: Path | None, as_machine: bool) -> None:
 
         found = Guarded(transcript, home, world.places, world.environment)
         verdict = with_means(found, found.settings(), verdict)
-    _tell(verdict, as_machine=as_machine)
+    _tell(verdict, as_machine=as_machine, session=transcript.stem)
 
 
 @click.command("judge")
@@ -90,12 +90,18 @@ def _read(screen: Path | None) -> str | None:
     return None if screen is None else screen.read_bytes().decode("utf-8", "replace")
 
 
-def _tell(verdict: Verdict, *, as_machine: bool) -> None:
+def _tell(verdict: Verdict, *, as_machine: bool, session: str = "") -> None:
+    """session: of one that lives, in which a person can take a blocker for over."""
     if as_machine:
         click.echo(json.dumps({"write": as_json(verdict.write), "type": as_json(verdict.type)}, indent=2))
         return
     _print("The file may be written", verdict.write)
     _print("A reload may be typed", verdict.type)
+    found = verdict.write.blockers
+    if session and found and all(each.id for each in found):  # nothing else would end it
+        click.echo("If it is over and nothing shows it, take it for over:")
+        for name in dict.fromkeys(each.id for each in found):
+            click.echo(f"  coffer guard clear {session} {visible_line(name)}")
 
 
 def _print(sentence: str, answer: Answer) -> None:

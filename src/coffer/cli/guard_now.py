@@ -24,11 +24,20 @@ from coffer.work.gate import as_json, judge_session
 from coffer.work.guard import Hands, Move, Wish, act
 from coffer.work.guard_errors import LeftAlone, MoveFailed, NotSafe, ReloadNotSeen
 from coffer.work.guarded import Guarded, why_not
+from coffer.work.means import MeansName
+from coffer.work.move_story import unread
 from coffer.work.nudge import last_answer, window_now
 from coffer.work.senses import Senses, plan_now
 from coffer.work.window import report_of
 
 LOOK_SECONDS = 1.0
+_HOW: dict[MeansName, str] = {
+    "typed": "`coffer run` types /resume in it, and it goes on with the pruned file",
+    "tmux": "/resume is typed into its tmux pane, and it goes on with the pruned file",
+    "restart": "`coffer run` ends the agent and starts it again in the same session",
+    "none": "you type in it: /resume {}",
+}
+"""How a session comes to be read again."""
 
 
 @click.command("now")
@@ -128,6 +137,10 @@ def _tell(session: Guarded, move: Move, *, as_machine: bool) -> None:
         return
     if move.receipt is None:
         click.echo(f"Nothing was written: {visible_line(move.why)}.")
+        if (waits := unread(session.home, session.transcript)) is not None:
+            click.echo(
+                f"What receipt {waits.id} changed, it has not read yet. Type in it: /resume {session.id}"
+            )
         return
     saved = f"about {move.receipt.data.get('forecast', 0):,} tokens less (receipt {receipt})"
     if move.kind == "reloaded":
@@ -156,7 +169,7 @@ def _show(session: Guarded, prescription: str, hands: Hands, *, as_machine: bool
     tokens, futile = plan_now(session, prescription)
     verdict = judge_session(session.transcript, session.places, session.home)
     obstacles = hands.means.obstacles() if hands.means is not None else []
-    name = hands.means.name if hands.means is not None else "none"
+    name: MeansName = hands.means.name if hands.means is not None else "none"
     if as_machine:
         said = {"session": session.id, "prescription": prescription, **tokens, "futile": futile}
         said |= {"write": as_json(verdict.write), "means": name, "obstacles": obstacles}
@@ -164,8 +177,7 @@ def _show(session: Guarded, prescription: str, hands: Hands, *, as_machine: bool
         return
     before, after = tokens["tokens_before"], tokens["tokens_after"]
     click.echo(f"{prescription}: about {before:,} → {after:,} tokens{f' ({futile})' if futile else ''}.")
-    how = f"reloaded by {name}" if name != "none" else f"you type /resume {session.id}"
-    click.echo(f"Then it is {how}." if name != "none" else f"Then {how}.")
+    click.echo(f"Then {_HOW[name].format(session.id)}.")
     reasons = [f"{each.kind}: {each.evidence}" for each in verdict.write.blockers] + obstacles
     click.echo(f"It may be done now: {'no' if reasons else 'yes'}.")
     for reason in reasons:

@@ -36,9 +36,13 @@ def view(*, watch: bool, as_machine: bool) -> None:
     if not watch:
         screen.print(picture(world, home, screen.width))
         return
+    if not screen.is_terminal:
+        while True:
+            screen.print(picture(world, home, screen.width))
+            time.sleep(LOOK_SECONDS)
     from rich.live import Live  # noqa: PLC0415  (only who watches needs it)
 
-    with Live(console=screen, auto_refresh=False, screen=screen.is_terminal) as live:
+    with Live(console=screen, auto_refresh=False, screen=True) as live:
         while True:
             live.update(picture(world, home, screen.width), refresh=True)
             time.sleep(LOOK_SECONDS)
@@ -56,7 +60,7 @@ def _rows(world: World, home: Home) -> list[dict[str, object]]:
 @_session
 def pause(session: str) -> None:
     """Have quiet: it goes on watching, and neither acts nor nudges. Without SESSION: in all sessions."""
-    _set(session, "paused", "is only watched; `coffer guard resume` ends that")
+    _set(session, "paused", "is only watched; `coffer guard resume{}` ends that")
 
 
 @click.command()
@@ -70,16 +74,18 @@ def resume(session: str) -> None:
 @_session
 def off(session: str) -> None:
     """Let the guard leave a session alone, and look at nothing of it. Without SESSION: all sessions."""
-    _set(session, "off", "is left alone; `coffer guard resume` ends that")
+    _set(session, "off", "is left alone; `coffer guard resume{}` ends that")
 
 
 def _set(session: str, mode: Mode, said: str) -> None:
+    """said: what is true then, with a place for the session's id where a command is named."""
     world = World.now()
     name = EVERYONE
     if session != EVERYONE:
         name = find(session, world.places, world.environment, world.folder).stem
     keep_state(Home.of(world.environment), name, mode=mode)
-    click.echo(f"{'Every session' if name == EVERYONE else f'Session {visible_line(name)}'} {said}.")
+    one = "" if name == EVERYONE else f" {visible_line(name)}"
+    click.echo(f"{f'Session{one}' if one else 'Every session'} {said.format(one)}.")
 
 
 @click.command()

@@ -81,7 +81,7 @@ def line(said: dict[str, Any], known: dict[str, Any], environment: Any) -> str:
     ):  # a plan for a smaller context says nothing
         parts.append(f"a prune saves {_short(min(saves, tokens))}")
     if resume := _plain(known.get("resume")):
-        parts.append(f"pruned on disk: /resume {resume}")
+        parts.append(f"changed on disk: /resume {resume}")
     return " · ".join(parts)
 
 

@@ -54,4 +54,6 @@ def undo_now(receipt: Receipt, world: World, home: Home, *, as_machine: bool) ->
     click.echo(
         plain.visible(f"Receipt {receipt.id} is undone: session {session.id} is as it was before{gap}{then}.")
     )
-    click.echo("The guard pauses for this session; `coffer guard resume` ends that.")
+    click.echo(
+        plain.visible(f"The guard pauses for this session; `coffer guard resume {session.id}` ends that.")
+    )

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from coffer.core import prompt_row
 from coffer.core.evidence import Conversation, Entry, Evidence, Hook, moment
@@ -89,6 +90,11 @@ def _answer(found: Sequence[Blocker], cleared: frozenset[str]) -> Answer:
 # --- 1. the registry
 
 
+def _at(time: float | None, word: str = "since") -> str:
+    """A time of the day behind a sentence; "" for none."""
+    return "" if time is None else f" {word} {datetime.fromtimestamp(time, UTC):%H:%M:%S} UTC"
+
+
 def _since(registry: Sequence[Entry]) -> float | None:
     """T: since when the client's processes have been in their status; None where one does not say."""
     times = [moment((entry.said or {}).get(key("registry", "statusUpdatedAt"))) for entry in registry]
@@ -135,8 +141,8 @@ def _status(entry: Entry, said: Mapping[str, object]) -> Iterator[Blocker]:
     if row is None:
         yield Blocker("unknown", f"{who}: status {value!r} is not known", NEXT_STATUS)
     elif row.effect == "blocks":
-        on = f" ({waiting})" if waiting else ""
-        yield Blocker(row.kind, f"{who}: status {value}{on}, {row.shows}", "status idle")
+        on, at = f" ({waiting})" if waiting else "", _at(moment(said.get(key("registry", "statusUpdatedAt"))))
+        yield Blocker(row.kind, f"{who} says {value}{on}{at}, which is: {row.shows}", "status idle")
     elif waiting:
         yield Blocker("dialog", f"{who} is idle and waits for {waiting}", "an answer to it")
 
@@ -163,7 +169,11 @@ def _hooks(evidence: Evidence, own: Sequence[Hook], since: float | None) -> Iter
         if row is None or row.effect != "blocks" or row.kind == "teammate":
             continue
         if since is not None and hook.time is not None and hook.time > since:
-            yield Blocker(row.kind, f"hook {hook.event} came after the registry's last status", NEXT_STATUS)
+            yield Blocker(
+                row.kind,
+                f"hook {hook.event} came{_at(hook.time, 'at')}, after the registry's last status",
+                NEXT_STATUS,
+            )
     yield from _notified(own, since)
 
 
@@ -189,7 +199,11 @@ def _notified(own: Sequence[Hook], since: float | None) -> Iterator[Blocker]:
             told = (hook.said or {}).get(key("stdin", "notification_type"))
             row = rows("notification").get(told) if isinstance(told, str) else None
             if row is None or row.effect == "blocks":
-                yield Blocker("dialog", f"notification {told!r} came after the last status", NEXT_STATUS)
+                yield Blocker(
+                    "dialog",
+                    f"notification {told!r} came{_at(hook.time, 'at')}, after the last status",
+                    NEXT_STATUS,
+                )
 
 
 # --- 3. what the registry is blind for, and 4. what is not on disk yet
@@ -279,7 +293,10 @@ def _transcript(
         dead = _began_since(call.time, evidence.registry) or _is_after(loaded, call.time)
         if not dead:
             yield Blocker(
-                "tool", f"call {call.id} of {call.tool} waits for its result", "its result", call.id
+                "tool",
+                f"call {call.id} of {call.tool} waits for its result{_at(call.time)}",
+                "its result",
+                call.id,
             )
     yield from _begun(evidence, stop)
     late = None if since is None else since + LAG

@@ -34,9 +34,9 @@ from coffer.work.move_story import (
     RELOADED,
     keep,
     moves_made,
-    outcome,
     settle,
     tell,
+    unread,
 )
 from coffer.work.prune import Proposal, apply, propose
 from coffer.work.prune_report import price_of
@@ -176,11 +176,8 @@ class Mover:
 
     def _unread(self) -> str:
         """Whether the last move still waits for the person: another one would help no more than that did."""
-        made = next(
-            (one for one in moves_made(self.session.home, self.session.transcript) if outcome(one)), None
-        )
-        waits = made is not None and made.status == "done" and outcome(made) in (BY_HAND, NOT_SEEN)
-        return "it is pruned, and waits for you to reload it" if waits else ""
+        waits = unread(self.session.home, self.session.transcript)
+        return "it is pruned, and waits for you to reload it" if waits is not None else ""
 
     # --- the gate
 

@@ -60,6 +60,12 @@ def outcome(receipt: Receipt) -> str:
     return str(reload.get("outcome", "")) if isinstance(reload, dict) else ""
 
 
+def unread(home: Home, transcript: Path) -> Receipt | None:
+    """The newest move of a file, where it waits for its person to reload it."""
+    made = next((one for one in moves_made(home, transcript) if one.status == DONE), None)
+    return made if made is not None and outcome(made) in (BY_HAND, NOT_SEEN) else None
+
+
 def keep(home: Home, receipt: Receipt, **reload: object) -> None:
     """Keep a receipt, with what is new of its reload. Raises StoreFailed."""
     receipt.data["reload"] = {**receipt.data.get("reload", {}), **reload}
@@ -70,7 +76,8 @@ def keep(home: Home, receipt: Receipt, **reload: object) -> None:
 def tell(home: Home, receipt: Receipt, now: float, why: str) -> None:
     """Have the person told once, at the next prompt, that they must reload by hand."""
     session = Path(receipt.path).stem  # what the client resumes by: the records of a fork may name another
-    line = f"Coffer: this session was changed on disk, {why}. Type: /resume {session}"
+    what = "pruned" if receipt.kind == "prune" else "brought back as it was"
+    line = f"Coffer: this session was {what} on disk (receipt {receipt.id}), {why}. Type: /resume {session}"
     keep_moves(home, session, now, tell=line, tell_of=receipt.id)
     show(home, session, session)
 

@@ -55,7 +55,7 @@ def to_undo(home: Home, name: str) -> Receipt:
     if not open_ones:
         if found and name:
             raise ReceiptNotFound(
-                f"Receipt {found[0].id} is {found[0].kind} and {found[0].status}: nothing to undo."
+                f"Receipt {found[0].id} ({found[0].kind}) is {found[0].status}: there is nothing to undo."
             )
         raise ReceiptNotFound(f"No receipt starts with “{name}”." if name else "There is nothing to undo.")
     if name and len(open_ones) > 1:

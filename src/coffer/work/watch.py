@@ -83,7 +83,8 @@ def _watched(
     saving = _saving(listed, tier, home, environment) if tier is not None else None
     made = next((one for one in moves_made(home, listed.found.path) if one.status == DONE), None)
     if made is not None and outcome(made) in (BY_HAND, NOT_SEEN, *([OWED] if mode == "paused" else [])):
-        step = f"it is pruned (receipt {made.id}); type in it: /resume {listed.found.id}"
+        what = "pruned" if made.kind == "prune" else "as it was before its prune"
+        step = f"on disk it is {what} (receipt {made.id}); type in it: /resume {listed.found.id}"
     else:
         sought = Sought(listed.found.id, home, environment, settings)
         step = _next(sought, mode, tier, verdict, saving)
