@@ -24,6 +24,5 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def machine(folder: Path) -> Iterator[Forks]:
-    with forks(folder) as found:
-        yield found
+def machine(folder: Path) -> Forks:
+    return forks(folder)

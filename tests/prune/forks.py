@@ -7,14 +7,16 @@ n-th line of the modules that write, without any farewell, as with kill -9.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
@@ -71,6 +73,29 @@ class Ended:
         return self.code == KILLED
 
 
+@functools.cache
+def _server() -> subprocess.Popen[str]:
+    """One for all machines of a test process: a start costs half a second, and it keeps nothing of a command."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.prune.forks"],
+        cwd=SOURCE,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(_end, server)
+    return server
+
+
+def _end(server: subprocess.Popen[str]) -> None:
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.close()
+    server.wait(30)
+    server.stdout.close()
+
+
 class Forks:
     """A machine whose commands run in forks. home: what HOME is for them."""
 
@@ -82,14 +107,7 @@ class Forks:
             "PATH": os.environ["PATH"],
             "TMPDIR": str(home.parent),
         } | environment
-        self._server = subprocess.Popen(
-            [sys.executable, "-m", "tests.prune.forks"],
-            cwd=SOURCE,
-            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        self._server = _server()
 
     def run(
         self,
@@ -129,23 +147,11 @@ class Forks:
         own = {"CLAUDE_CONFIG_DIR": f"{self.home}/.claude", "COFFER_HOME": f"{self.home}/.coffer"}
         self.environment |= {"HOME": "", **own}
 
-    def close(self) -> None:
-        assert self._server.stdin is not None
-        assert self._server.stdout is not None
-        self._server.stdin.close()
-        self._server.wait(30)
-        self._server.stdout.close()
 
-
-@contextlib.contextmanager
-def forks(folder: Path, **environment: str) -> Iterator[Forks]:
+def forks(folder: Path, **environment: str) -> Forks:
     home = folder / "home"
     home.mkdir(exist_ok=True)
-    machine = Forks(home, **environment)
-    try:
-        yield machine
-    finally:
-        machine.close()
+    return Forks(home, **environment)
 
 
 # --- the server -----------------------------------------------------------------------------------------
@@ -252,6 +258,11 @@ _INHERITED = (
         for name in ("main", "prune", "undo", "check", "gc", "receipts", "restore", "screen")
     ),
     "coffer.cli.prune_picture",
+    "coffer.daemon.life",
+    "coffer.work.agent_client",
+    "coffer.work.codex_trust",
+    "coffer.work.mcp_files",
+    "coffer.work.setup",
     "rich.progress",
     "rich.table",
 )

@@ -1,4 +1,7 @@
-"""A prune that dies at any step leaves the old file or the new one, and undo brings the old one back."""
+"""A prune that dies at any step leaves the old file or the new one, and undo brings the old one back.
+
+Each run dies at every fifth step or so, and at every one around the rename; COFFER_EFFORT=all dies at all of them.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,13 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-from tests.prune.forks import Ended, Forks
+from tests.effort import steps
+from tests.prune.forks import Forks
 from tests.prune.generate import Talk, begun, rich
 from tests.prune.world import in_place, rest
 
 NOTHING_TO_UNDO = 14
 _EVER = 1 << 30
-
-Check = Callable[[int, Ended], None]
 
 
 def _session() -> Talk:
@@ -29,6 +29,16 @@ def _steps(machine: Forks, fresh: Callable[[], object], *command: str | Path) ->
     assert done.code in (0, 1), done.err
     assert done.steps > 20
     return done.steps
+
+
+def _die_everywhere(last: int, die: Callable[[int], bool]) -> None:
+    """Die at steps of a command, and at each one around its rename. die: whether the file was the new one then."""
+    renamed = {step: die(step) for step in steps(last, 5)}
+    first = min(step for step, done in renamed.items() if done)
+    for step in range(max(1, first - 9), min(last, first + 5)):
+        if step not in renamed:
+            renamed[step] = die(step)
+    assert set(renamed.values()) == {True, False}
 
 
 def _no_other_session(path: Path) -> None:
@@ -50,25 +60,25 @@ def _brought_back(machine: Forks, path: Path, old: bytes) -> None:
     assert path.read_bytes() == old
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_a_prune_that_dies(machine: Forks, part: int) -> None:
+def test_a_prune_that_dies(machine: Forks) -> None:
     old = _session().data
     path = _reset(machine, old)
     machine.ok("prune", path, "--apply")
     new = path.read_bytes()
     assert new != old
     last = _steps(machine, lambda: _reset(machine, old), "prune", path, "--apply")
-    seen = set()
-    for step in range(1 + part, last + 1, 2):
+
+    def die(step: int) -> bool:
         _reset(machine, old)
         done = machine.run("prune", path, "--apply", die_at=step)
         assert done.died, (step, done)
         now = path.read_bytes()
         assert now in (old, new), f"step {step}: neither the old file nor the new one"
-        seen.add(now == new)
         _no_other_session(path)
         _brought_back(machine, path, old)
-    assert seen == {True, False}
+        return now == new
+
+    _die_everywhere(last, die)
 
 
 def test_after_any_death_the_next_prune_works(machine: Forks) -> None:
@@ -77,7 +87,7 @@ def test_after_any_death_the_next_prune_works(machine: Forks) -> None:
     machine.ok("prune", path, "--apply")
     new = path.read_bytes()
     last = _steps(machine, lambda: _reset(machine, old), "prune", path, "--apply")
-    for step in range(1, last + 1, 9):
+    for step in steps(last, 13):
         _reset(machine, old)
         assert machine.run("prune", path, "--apply", die_at=step).died
         machine.ok("prune", path, "--apply")
@@ -100,12 +110,12 @@ class _Pruned:
         shutil.copytree(self._copy, self._home)
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_an_undo_that_dies(machine: Forks, part: int) -> None:
+def test_an_undo_that_dies(machine: Forks) -> None:
     old = _session().data
     pruned = _Pruned(machine, old)
     last = _steps(machine, pruned.again, "undo")
-    for step in range(1 + part, last + 1, 2):
+
+    def die(step: int) -> bool:
         pruned.again()
         assert machine.run("undo", die_at=step).died
         now = pruned.path.read_bytes()
@@ -113,6 +123,9 @@ def test_an_undo_that_dies(machine: Forks, part: int) -> None:
         _no_other_session(pruned.path)
         if now == pruned.new:
             _brought_back(machine, pruned.path, old)
+        return now == old
+
+    _die_everywhere(last, die)
 
 
 def test_an_undo_that_died_behind_its_rename_can_be_closed(machine: Forks) -> None:
@@ -136,7 +149,7 @@ def test_a_dead_prune_of_the_last_record_is_no_prune(machine: Forks) -> None:
     new = path.read_bytes()
     assert old.startswith(new)
     last = _steps(machine, lambda: _reset(machine, old), "prune", path, "--apply")
-    for step in range(1, last + 1, 3):
+    for step in steps(last, 7):
         _reset(machine, old)
         assert machine.run("prune", path, "--apply", die_at=step).died
         _brought_back(machine, path, old)
@@ -153,7 +166,7 @@ def test_a_repair_that_dies(machine: Forks) -> None:
     new = path.read_bytes()
     assert new != old
     last = _steps(machine, lambda: _reset(machine, old), "check", path, "--fix")
-    for step in range(1, last + 1, 2):
+    for step in steps(last, 5):
         _reset(machine, old)
         done = machine.run("check", path, "--fix", die_at=step)
         if not done.died:
@@ -172,7 +185,7 @@ def test_a_gc_that_dies_leaves_the_session_alone(machine: Forks) -> None:
         machine.ok("undo")
 
     last = _steps(machine, fresh, "gc", "--apply")
-    for step in range(1, last + 1, 3):
+    for step in steps(last, 6):
         fresh()
         assert machine.run("gc", "--apply", die_at=step).died
         assert pruned.path.read_bytes() == old

@@ -1,6 +1,7 @@
 """Append, prune, rewind, repair, die, undo, in any order: nothing that was ever appended is lost.
 
 A stateful search for data loss. The model is one list: every line that the client appended, in order.
+COFFER_EFFORT=all searches longer.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from coffer.core import view as views
+from tests.effort import examples
 from tests.prune.forks import Forks
 from tests.prune.generate import Talk, words
 from tests.prune.world import put, rest
@@ -44,7 +46,6 @@ class Histories(RuleBasedStateMachine):
         try:
             self._all_comes_back()
         finally:
-            self.machine.close()
             shutil.rmtree(self.folder)
 
     # --- what the client does
@@ -173,7 +174,7 @@ class Histories(RuleBasedStateMachine):
 
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(
-    max_examples=12,
+    max_examples=examples(12, 60),
     stateful_step_count=22,
     deadline=None,
     derandomize=True,

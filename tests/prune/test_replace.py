@@ -245,14 +245,11 @@ def test_a_backup_on_another_file_system_is_a_copy(tmp_path: Path, folder: Path)
     talk = rich()
     path = in_place(tmp_path / "home", talk.data)
     machine = Forks(tmp_path / "home", COFFER_HOME=str(folder / "coffer"))
-    try:
-        receipt = machine.ok("prune", path, "--apply", "--json").json["receipt"]
-        backup = folder / "coffer" / "backups" / receipt / path.name
-        assert backup.read_bytes() == talk.data
-        machine.ok("undo")
-        assert path.read_bytes() == talk.data
-    finally:
-        machine.close()
+    receipt = machine.ok("prune", path, "--apply", "--json").json["receipt"]
+    backup = folder / "coffer" / "backups" / receipt / path.name
+    assert backup.read_bytes() == talk.data
+    machine.ok("undo")
+    assert path.read_bytes() == talk.data
 
 
 # --- others at the same time ------------------------------------------------------------------------------
