@@ -149,9 +149,9 @@ def together(*names: Callable[[Place], None]) -> list[Fault]:
 
 
 ROUNDS = (
-    together(older_stub, renamed, server_gone, open_home, bundles_gone, memory_wanted),
+    together(older_stub, renamed, server_gone, open_home, memory_wanted),
     together(python_gone, taken_out, bundles_cut),
-    together(script_gone),
+    together(script_gone, bundles_gone),  # a hook that runs would have the daemon write them at once
     together(blocking),
     together(killed),
 )
