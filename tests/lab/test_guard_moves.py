@@ -21,6 +21,7 @@ from tests.bundle.desk import HARD, times, write_rules
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome
 from tests.lab.conformance import PROBE, differences
+from tests.lab.delivery_page import figure
 from tests.lab.test_daemon import Installed, git
 from tests.launch.pane import Pane
 
@@ -34,7 +35,7 @@ HELPER = {
     "name": "Agent",
     "input": {
         "description": "help",
-        "prompt": "be a slow helper",
+        "prompt": "be a helper",
         "subagent_type": "general-purpose",
         "run_in_background": True,
     },
@@ -156,11 +157,11 @@ def test_grown_over_a_tier_it_is_pruned_at_idle_and_reloaded(stage: Stage) -> No
         before, made = stage.window(), len(stage.moves())
         assert made == 0
         stage.grow(pane, 0, calls=2)
-        begin = time.monotonic()
         stage.until(pane, lambda: stage.moved(1))
         receipt = stage.moves()[0]
         assert (receipt.data["by"], receipt.data["tier"]) == ("guard", "trim")
-        print(f"idle to reloaded, as seen here: {time.monotonic() - begin:.1f} s;", receipt.data["reload"])
+        reload = receipt.data["reload"]
+        figure("guard-reload", f"{reload['since_idle']} s from idle, {reload['seconds']} s from Enter")
         count = len(stage.server.messages_requests())
         for key in "a draft":
             pane.type(key)
@@ -185,10 +186,14 @@ def test_grown_over_a_tier_it_is_pruned_at_idle_and_reloaded(stage: Stage) -> No
         assert stage.window() == before == ("claude-opus-4-8", True)
         pane.wait("takes it back")
         closed = stage.until(pane, lambda: (data := stage.moves()[0].data).get("measured") and data)
-        print({key: closed[key] for key in ("tokens_before", "forecast", "measured", "strategies")})
+        figure("guard-saved", f"{closed['tokens_before']} tokens, {forecast(closed)}")
         assert abs(closed["measured"] - closed["forecast"]) < 0.25 * closed["forecast"]
         undone(stage, pane, receipt.id, closed)
     assert stage.server.breaches == []
+
+
+def forecast(closed: dict[str, Any]) -> str:
+    return f"{closed['forecast']} forecast, {closed['measured']} measured"
 
 
 def undone(stage: Stage, pane: Pane, receipt: str, closed: dict[str, Any]) -> None:
@@ -211,14 +216,16 @@ def undone(stage: Stage, pane: Pane, receipt: str, closed: dict[str, Any]) -> No
 
 
 def test_work_in_flight_is_not_touched_and_then_it_is_done(stage: Stage) -> None:
-    """A background shell, a permission prompt and a subagent, each at the moment when a tier fires."""
+    """A background shell, a permission prompt and a subagent, each at the moment when a tier fires; then it is over."""
+    go_on = stage.claude.root / "go-on"
+    waits = f"until [ -e {go_on} ]; do sleep 0.05; done"
     with ThreadPoolExecutor(1) as beside, stage.pane() as pane:
         headless = beside.submit(stage.claude.run, "-p", "hello")
         pane.wait("❯")
 
         def held(kind: str) -> None:
             """Nothing is written and nothing typed for longer than an idle session is left; the verdict says why."""
-            data, made, until = stage.path.read_bytes(), len(stage.moves()), time.monotonic() + 2.5
+            data, made, until = stage.path.read_bytes(), len(stage.moves()), time.monotonic() + 2.0
             while time.monotonic() < until:
                 pane.read(0.05)
             verdict = judge_session(stage.path, stage.places, stage.home)
@@ -227,9 +234,10 @@ def test_work_in_flight_is_not_touched_and_then_it_is_done(stage: Stage) -> None
             assert len(stage.moves()) == made
 
         stage.grow(pane, 400_000)
-        stage.say(pane, 540_000, bash("sleep 5", run_in_background=True))
+        stage.say(pane, 540_000, bash(waits, run_in_background=True))
         stage.until(pane, lambda: stage.status() == "shell")
         held("shell")
+        go_on.touch()
         stage.until(pane, lambda: stage.moved(1))
         stage.grow(pane, 600_000)
         stage.say(pane, 720_000, {"tools": [FETCH], "usage": {"input_tokens": 720_000}})
@@ -237,11 +245,15 @@ def test_work_in_flight_is_not_touched_and_then_it_is_done(stage: Stage) -> None
         held("dialog")
         pane.type("\x1b")
         stage.until(pane, lambda: stage.moved(2))
-        stage.scripts["be a slow helper"] = [{"text": "helped", "delay_s": 4}]
+        stage.grow(pane, 600_000)
+        go_on.unlink()
+        stage.scripts["be a helper"] = [bash(waits), {"text": "helped"}]
         stage.say(pane, 920_000, {"tools": [HELPER], "usage": {"input_tokens": 920_000}})
         stage.until(pane, lambda: stage.status() == "busy" and stage.helped())
         held("turn")
-        assert [one.data["tier"] for one in stage.moves()] == ["deep", "trim"]
+        go_on.touch()
+        stage.until(pane, lambda: stage.moved(3))
+        assert [one.data["tier"] for one in stage.moves()] == ["last call", "deep", "trim"]
     assert "/resume" not in json.dumps([one.body for one in stage.server.messages_requests()])
     program = stage.claude.transcript(headless.result().session_id)
     assert moves_made(stage.home, program) == []
@@ -270,5 +282,5 @@ def test_a_person_orders_it_in_the_session_and_reloads_by_hand(stage: Stage) -> 
         assert "removed; coffer restore" in json.dumps(stage.server.messages_requests()[-1].messages)
         closed = stage.until(pane, lambda: (data := stage.moves()[0].data).get("measured") and data)
         assert closed["reload"]["outcome"] == "reloaded"
-        print({key: closed[key] for key in ("forecast", "measured")})
+        figure("guard-ordered", forecast(closed))
     assert stage.server.breaches == []
