@@ -80,6 +80,12 @@ class Pane:
         self.settle(0.4)
         self.type("\r")
 
+    def leave(self) -> None:
+        """End the shell that runs here: it does not end by the signal that ends a program."""
+        self.settle()
+        self.submit("exit")
+        self.ended()
+
     def wait(self, wanted: str | Callable[[Look], bool], seconds: float = LONG) -> Look:
         """Wait until the screen matches; TimeoutError with the screen in it."""
         until = time.monotonic() + seconds

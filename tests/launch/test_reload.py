@@ -1,4 +1,7 @@
-"""The typed reload against an invented client: a key at any moment, and nothing is sent that nobody typed."""
+"""The typed reload against an invented client: a key at any moment, and nothing is sent that nobody typed.
+
+COFFER_EFFORT=all plays many more.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from coffer.launch import attend
 from coffer.launch.attend import Attendant, Run
 from coffer.launch.door import Caller
 from coffer.launch.screen import Screen
+from tests.effort import examples
 
 SESSION = "5f0c5a62-0000-4000-8000-00000000cafe"
 LINE = f"/resume {SESSION}"
@@ -398,4 +402,4 @@ class Anything(RuleBasedStateMachine):
 
 
 TestAnything = Anything.TestCase
-TestAnything.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestAnything.settings = settings(max_examples=examples(20, 400), stateful_step_count=30, deadline=None)

@@ -128,6 +128,7 @@ def test_suspended_and_continued_under_a_shell(rig: Rig, way: str) -> None:
         pane.settle()  # what is typed while an agent ends goes down with it: docs/run.md
         pane.submit("echo code $?")
         pane.wait("code 0")
+        pane.leave()
 
 
 def test_ctrl_z_of_a_cooked_agent(rig: Rig) -> None:
@@ -140,6 +141,7 @@ def test_ctrl_z_of_a_cooked_agent(rig: Rig) -> None:
         pane.submit("fg")
         pane.submit("hello")
         pane.wait("line hello")
+        pane.leave()
 
 
 def test_a_stop_without_a_shell_goes_on_at_once(rig: Rig) -> None:
