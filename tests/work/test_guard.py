@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable
@@ -15,15 +16,18 @@ from coffer.cli.statusline import line
 from coffer.core.safepoint import Answer, Blocker
 from coffer.core.settings import Guard
 from coffer.disk import replace
+from coffer.disk.live import start_mark
 from coffer.store.db import Receipt
-from coffer.store.guard_moves import Order, keep_moves, keep_order, moves_of
+from coffer.store.guard_moves import Order, keep_moves, keep_order, moves_of, order_of
 from coffer.store.guard_state import EVERYONE, guard_state, keep_state
 from coffer.store.windows import read_report
 from coffer.work import prune, undo
 from coffer.work.attend import Due, attend, due
+from coffer.work.deliver import Asked
 from coffer.work.guard import Hands, Move, Wish, act
 from coffer.work.measure import measure
 from coffer.work.move_story import moves_made, outcome
+from coffer.work.nudge import nudge
 from coffer.work.undo_open import undo_open
 from tests.transcripts import uid
 from tests.work.open_session import GUARD, WINDOW, Client, Typed
@@ -152,6 +156,49 @@ def test_a_turn_that_begins_meanwhile_is_found_out_however_late(client: Client, 
     assert (done.kind, client.data, means.asked) == ("waits", before, [])
     assert [each.status for each in moves_made(client.home, client.transcript)] in ([], ["failed"])
     assert not [path for path in client.transcript.parent.iterdir() if path != client.transcript]
+
+
+def _cleared(client: Client) -> None:
+    client.says("idle", sessionId="5f0c5a62-0000-4000-8000-00000000beef")
+
+
+def _upgraded(client: Client) -> None:
+    client.says("idle", version="9.9.9")
+
+
+def _opened_twice(client: Client) -> None:
+    said = {
+        **json.loads(client.registry.read_bytes()),
+        "pid": 1,
+        "procStart": start_mark(1),
+        "status": "busy",
+    }
+    client.registry.with_name("1.json").write_text(json.dumps(said))
+
+
+def _opened_by_a_program(client: Client) -> None:
+    said = {**json.loads(client.registry.read_bytes()), "pid": 1, "procStart": start_mark(1)}
+    client.registry.with_name("1.json").write_text(json.dumps({**said, "entrypoint": "sdk-cli"}))
+
+
+@pytest.mark.parametrize("change", [_cleared, _upgraded, _opened_twice, _opened_by_a_program])
+@pytest.mark.parametrize("at", [2, 4])
+def test_a_session_that_changes_between_plan_and_write_is_left(
+    client: Client, change: Callable[[Client], None], at: int
+) -> None:
+    """`/clear`, another version, a second client at work, a program: at the write nothing is as it was planned for."""
+    gate, asked, before = client.hands(None).judge, 0, client.data
+
+    def judge() -> Answer:
+        nonlocal asked
+        asked += 1
+        if asked == at:
+            change(client)
+        return gate()
+
+    means = Typed(client)
+    done = act(client.guarded, TRIM, GUARD, Hands(judge, means, seen=0.2))
+    assert (done.kind, client.data, means.asked) == ("waits", before, [])
 
 
 def test_what_the_client_appends_in_the_last_moment_is_never_lost(client: Client) -> None:
@@ -562,6 +609,23 @@ def test_what_is_due(client: Client) -> None:
     assert at(client, 10) == Due(Wish("gentle", by="person"))
     keep_order(client.home, client.session, Order("gentle", time.time() - 4_000))
     assert at(client, 10) is None
+
+
+@pytest.mark.parametrize(
+    ("late", "why"), [(0, "there is nothing to take out"), (3_700, "there was no idle moment within an hour")]
+)
+def test_of_an_order_that_came_to_nothing_the_person_is_told(tmp_path: Path, late: float, why: str) -> None:
+    client = Client(tmp_path)
+    client.turn(20_000)
+    client.turn(30_000)
+    keep_order(client.home, client.session, Order("standard", time.time() - late))
+    found = at(client, 15)
+    if found is not None:
+        attend(client.guarded, found, time.time(), client.hands(Typed(client)))
+    assert order_of(client.home, client.session) is None
+    asked = Asked("claude", "UserPromptSubmit", "", tmp_path, client.session, client.transcript, "", 1, {})
+    assert nudge(asked, client.home) == f"Coffer: nothing was pruned, as you had ordered: {why}"
+    assert nudge(asked, client.home) == ""
 
 
 def test_a_tier_is_acted_upon_once_until_the_use_fell(client: Client) -> None:

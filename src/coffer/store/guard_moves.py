@@ -35,10 +35,10 @@ _SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
 class Moves:
     """Times are Unix seconds.
 
-    reloads: when one was begun. failures: when a move failed. tell: what the person is to be told once at a prompt,
-    of the receipt `tell_of`. stopped: why the last move was not made, in a context of `stopped_at` tokens. open: the
-    receipt of the last move, while something of its story is still to come. overflow: the last refusal of the API, a
-    prompt that was too long, that was answered by a move.
+    reloads: when one was begun. failures: when a move failed. tell: what the person is to be told once at a prompt, of
+    `tell_of`, a receipt or an order. stopped: why the last move was not made, in a context of `stopped_at` tokens.
+    open: the receipt of the last move, while something of its story is still to come. overflow: the last refusal of
+    the API, a prompt that was too long, that was answered by a move.
     """
 
     reloads: tuple[float, ...] = ()

@@ -11,7 +11,7 @@ from coffer.core.settings import Guard
 from coffer.core.strategies.table import PRESCRIPTIONS
 from coffer.core.tiers import step
 from coffer.errors import Busy
-from coffer.store.guard_moves import Moves, keep_order, moves_of, one_mover, order_of
+from coffer.store.guard_moves import Moves, keep_moves, keep_order, moves_of, one_mover, order_of
 from coffer.store.guard_state import guard_state, keep_state, mode_of
 from coffer.work.guard import ENDED, Hands, Move, Wish, act
 from coffer.work.guarded import Guarded
@@ -44,6 +44,7 @@ def due(session: Guarded, used: float, tokens: int, settings: Guard, now: float)
     order = order_of(home, session.id)
     if order is not None and now - order.time > ORDER_SECONDS:
         keep_order(home, session.id, None)
+        _answer(session, now, "there was no idle moment within an hour")
         order = None
     if order is not None:
         known = order.prescription if order.prescription in PRESCRIPTIONS else "standard"
@@ -90,9 +91,17 @@ def attend(session: Guarded, found: Due, now: float, hands: Hands | None = None)
     if found.wish.by == "person":
         if move.kind not in ("waits", "rests"):
             keep_order(session.home, session.id, None)
+            if move.receipt is None:
+                _answer(session, now, move.why)
     elif move.kind in ENDED:
         keep_state(session.home, session.id, acted=found.acted)
     return move
+
+
+def _answer(session: Guarded, now: float, why: str) -> None:
+    """Have the person told at the next prompt that nothing came of their order."""
+    line = f"Coffer: nothing was pruned, as you had ordered: {why}"
+    keep_moves(session.home, session.id, now, tell=line, tell_of=f"order {now:.3f}")
 
 
 def _looked_after(session: Guarded, settings: Guard, hands: Hands, now: float) -> Move:

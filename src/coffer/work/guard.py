@@ -343,12 +343,14 @@ class Mover:
         return Move("not seen", why, receipt=receipt)
 
     def _seen(self, since: float) -> float | None:
-        until = self.hands.now() + self.hands.seen
-        while True:
+        for _ in range(
+            max(1, round(self.hands.seen / _LOOK_SECONDS))
+        ):  # counted: a clock may be set meanwhile
             seen = loaded_at(self.session.home, self.session.id, since)
-            if seen is not None or self.hands.now() >= until:
+            if seen is not None:
                 return seen
             self.hands.sleep(_LOOK_SECONDS)
+        return loaded_at(self.session.home, self.session.id, since)
 
 
 def _name(means: Means | None) -> MeansName:
