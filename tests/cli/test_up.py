@@ -45,7 +45,8 @@ def test_looking_is_fine_for_everybody(here: Place) -> None:
     before, said = now(), {}
     for words, more in (
         ("up", {}),
-        ("up --diff --dry-run --yes", {}),
+        ("up --brief", {}),
+        ("up --dry-run --yes", {}),
         ("up --json", {}),
         ("up --yes", {"CLAUDECODE": "1"}),
         ("up --json --yes", {"CODEX_THREAD_ID": "1"}),
@@ -53,12 +54,12 @@ def test_looking_is_fine_for_everybody(here: Place) -> None:
         said[words] = here.under(*words.split(), **more)
         assert said[words].code == 0, said[words].err
         assert now() == before
-    (line,) = [line for line in said["up"].out.splitlines() if line.startswith(f"{here.settings}: ")]
+    (line,) = [line for line in said["up --brief"].out.splitlines() if line.startswith(f"{here.settings}: ")]
     assert "+ 7 entries for SessionStart, " in line
     assert "a permission for Coffer's tools; nothing else changes" in line
     assert "to be added by `claude mcp add`" in said["up"].out
     assert "coffer up --yes" in said["up"].out
-    assert ["@@" in one.out for one in said.values()] == [False, True, True, False, True]
+    assert ["@@" in one.out for one in said.values()] == [True, False, True, True, True, True]
     assert "in a terminal of your own" in said["up --yes"].out
 
 

@@ -40,7 +40,7 @@ from coffer.work.takedown import (
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Show what would be done, line by line, and do nothing.")
-@click.option("--diff", is_flag=True, help="Show every line that changes in your agents' files.")
+@click.option("--brief", is_flag=True, help="A line for each of your agents' files instead of the diff.")
 @click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
 @click.option(
     "--purge",
@@ -50,7 +50,7 @@ from coffer.work.takedown import (
 @click.option(
     "--json", "as_machine", is_flag=True, help="Print JSON for programs; without --yes only a look."
 )
-def command(dry_run: bool, diff: bool, yes: bool, purge: bool, as_machine: bool) -> None:
+def command(dry_run: bool, brief: bool, yes: bool, purge: bool, as_machine: bool) -> None:
     """Take Coffer out of your agents: hooks, MCP server, permission, Codex's trust; end the daemon; remove its files.
 
     Shows first what would change, and asks once. Where nobody wrote to an agent's settings since `coffer up`, they are
@@ -58,7 +58,7 @@ def command(dry_run: bool, diff: bool, yes: bool, purge: bool, as_machine: bool)
     """
     run = _Down.of(World.now(), purge=purge)
     if not as_machine:
-        run.show(whole=diff or dry_run)
+        run.show(whole=not brief)
     if run.wants and not dry_run and (yes or not as_machine):
         decision = may(run.ground.environment, terminal=on_terminal(), yes=yes)
         if isinstance(decision, Propose):

@@ -73,7 +73,7 @@ def show_changes(plans: Sequence[InstallPlan], *, whole: bool) -> None:
         if one.changed or one.problems:
             agents.setdefault(one.agent, []).append(one)
     if agents and not whole:
-        click.echo("\nYour agents' own files (`--diff` shows every line):\n")
+        click.echo("\nYour agents' own files (without `--brief`: every line):\n")
     for mine in agents.values():
         if whole:
             click.echo()

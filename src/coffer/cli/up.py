@@ -59,7 +59,7 @@ _NO_RULES = (
 @click.option("--agent", type=click.Choice([*HOOK_AGENTS]), help="Set up only this one.")
 @click.option("--no-mcp", is_flag=True, help="Without Coffer's MCP server and the permission for its tools.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, line by line, and do nothing.")
-@click.option("--diff", is_flag=True, help="Show every line that changes in your agents' files.")
+@click.option("--brief", is_flag=True, help="A line for each of your agents' files instead of the diff.")
 @click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
 @click.option(
     "--json", "as_machine", is_flag=True, help="Print JSON for programs; without --yes only a look."
@@ -69,7 +69,7 @@ def command(
     agent: str | None,
     no_mcp: bool,
     dry_run: bool,
-    diff: bool,
+    brief: bool,
     yes: bool,
     as_machine: bool,
 ) -> None:
@@ -92,7 +92,7 @@ def command(
             click.echo("\nNothing was changed. Once you have used an agent: coffer up, coffer sessions.")
         return
     if not as_machine:
-        run.show(whole=diff or dry_run)
+        run.show(whole=not brief)
     if run.wants:
         run.decide(yes=yes, dry_run=dry_run, as_machine=as_machine)
     if run.acted or (not run.wants and not run.problems):
