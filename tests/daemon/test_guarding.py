@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from coffer.daemon.guarding import again_in
 from coffer.store.db import Receipt
 from coffer.store.guard_moves import moves_of, order_of
 from coffer.store.guard_state import guard_state
@@ -120,3 +121,12 @@ def test_the_next_daemon_ends_the_story_of_one_that_was_killed(rig: Rig) -> None
         eventually(lambda: made(client)[0].status == "done" and outcome(made(client)[0]) == "by hand")
         eventually(lambda: moves_of(client.home, client.session, 0).tell_of == made(client)[0].id)
         assert len(made(client)) == 1
+
+
+def test_a_draft_that_stands_for_a_night_costs_a_look_a_minute() -> None:
+    times, tried = 0.0, 0
+    while times < 8 * 3_600:
+        times += again_in(tried, blocked=True)
+        tried += 1
+    assert tried < 8 * 60 + 10
+    assert again_in(0, blocked=True) < 10, "what ends soon is seen soon"

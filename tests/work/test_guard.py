@@ -71,7 +71,9 @@ def test_a_full_session_is_pruned_reloaded_and_measured(client: Client) -> None:
     closed = measure(client.guarded, time.time())
     assert closed is not None
     assert abs(closed.data["measured"] - data["forecast"]) <= 60
+    keep_moves(client.home, client.session, time.time(), open=receipt.id)  # by an undo that was refused
     assert measure(client.guarded, time.time()) is None
+    assert moves_of(client.home, client.session, 0).open == ""
     assert client.view()[-2:] == [uid("ut13"), uid("at13")]
 
 

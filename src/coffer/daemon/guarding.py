@@ -58,6 +58,8 @@ class _Mark:
     standing: Standing
     at: float | None = None
     not_before: float = 0.0
+    tried: int = 0
+    """Moves that were tried since its last news, and had to wait."""
 
     def look(self, at: float) -> None:
         """Have it looked at, not later than that."""
@@ -80,7 +82,7 @@ class Guarding:
             self._marks.pop(standing.path, None)
             return
         mark = self._marks.pop(standing.path, None) or _Mark(standing)
-        mark.standing = standing
+        mark.standing, mark.tried = standing, 0
         self._marks[standing.path] = mark
         while len(self._marks) > MOST:
             del self._marks[next(iter(self._marks))]
@@ -91,6 +93,7 @@ class Guarding:
         """Something that a client says when a turn is over."""
         mark = self._marks.get(asked.transcript) if asked.transcript is not None else None
         if mark is not None and event in _HINTS and not asked.child:
+            mark.tried = 0
             mark.look(time.monotonic() + SETTLE_SECONDS)
             self._woken.set()
 
@@ -172,12 +175,22 @@ class Guarding:
             answer = {"kind": "failed", "why": answer["error"]}
         kind = str(answer.get("kind"))
         if kind == "waits":
-            mark.look(now() + (RETRY_SECONDS if answer.get("blockers") else GAP_SECONDS))
+            mark.look(now() + again_in(mark.tried, blocked=bool(answer.get("blockers"))))
+            mark.tried += 1
         elif kind in _AFTER:
             mark.not_before = now() + _AFTER[kind]
             mark.look(mark.not_before)
         if kind not in ("waits", "nothing"):
             _LOG.info("%s: %s%s", session.id, kind, _said(answer))
+
+
+def again_in(tried: int, *, blocked: bool) -> float:
+    """Seconds after which a move that had to wait is tried again: each time that nothing is new, twice as many.
+
+    A draft may stand in the input line for a night, and every try reads the transcript.
+    """
+    first = RETRY_SECONDS if blocked else GAP_SECONDS
+    return min(REST_SECONDS, first * 2.0 ** min(tried, 10))
 
 
 def _said(answer: Mapping[str, Any]) -> str:

@@ -34,14 +34,10 @@ def measure(session: Guarded, now: float) -> Receipt | None:
     (`one_mover`). Raises StoreFailed, WriteFailed.
     """
     receipt = next((one for one in moves_made(session.home, session.transcript) if one.status == DONE), None)
-    if receipt is not None and receipt.kind == "undo" and outcome(receipt) == RELOADED:
-        keep_moves(session.home, session.id, now, open="")  # it saves nothing: nothing is to come
-    if (
-        receipt is None
-        or receipt.kind != "prune"
-        or outcome(receipt) != RELOADED
-        or "measured" in receipt.data
-    ):
+    if receipt is None or outcome(receipt) != RELOADED:
+        return None
+    if receipt.kind == "undo" or "measured" in receipt.data:
+        keep_moves(session.home, session.id, now, open="")  # nothing of it is still to come
         return None
     start = int(receipt.data["bytes_after"]) + int(receipt.data.get("carried", 0))
     seen = float(receipt.data["reload"].get("seen_at") or 0.0)
