@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,8 +18,9 @@ from coffer.core.safepoint import Answer, Blocker
 from coffer.core.settings import Guard
 from coffer.disk import replace
 from coffer.disk.live import start_mark
+from coffer.errors import CofferError
 from coffer.store.db import Receipt
-from coffer.store.guard_moves import Order, keep_moves, keep_order, moves_of, order_of
+from coffer.store.guard_moves import Order, keep_moves, keep_order, moves_of, moves_path, order_of
 from coffer.store.guard_state import EVERYONE, guard_state, keep_state
 from coffer.store.windows import read_report
 from coffer.work import prune, undo
@@ -447,6 +449,34 @@ def test_the_next_one_ends_the_story_of_one_that_was_killed(
     assert [each for each in client.view() if each != rules][: len(shown)] == shown
     assert move(client, means).kind in ("left alone", "futile", "reloaded")
     assert len(means.asked) <= reloads + 1
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8])
+def test_a_disk_that_is_full_anywhere_on_the_way_costs_nothing(client: Client, share: float) -> None:
+    """No file may grow beyond this share of the transcript: whatever is refused, the next move ends the story."""
+    before, size = client.data, client.transcript.stat().st_size
+    keep_state(client.home, client.session, told="x")
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(size * share), resource.RLIM_INFINITY))
+        try:
+            move(client, Typed(client))
+            os._exit(7)
+        except CofferError:
+            os._exit(8)
+        finally:
+            os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) in (7, 8)
+    done = [one for one in moves_made(client.home, client.transcript) if one.status != "failed"]
+    if not done:
+        assert client.data == before
+    means = Typed(client)
+    moves_path(client.home, client.session).unlink(missing_ok=True)  # type: ignore[union-attr]  # after a rest
+    move(client, means)
+    made = [one for one in moves_made(client.home, client.transcript) if one.status == "done"]
+    assert [outcome(one) for one in made] == ["reloaded"]
+    assert Path(made[0].data["backup"]).read_bytes() == before
+    assert [path.name for path in client.transcript.parent.iterdir()] == [client.transcript.name]
 
 
 def test_late_lines_of_a_killed_swap_are_carried_over(client: Client) -> None:
