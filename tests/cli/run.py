@@ -14,10 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.prune.forks import forked
 from tests.transcripts import SESSION, THREAD, Claude, Codex, call, store, text, thinking, usage
 
 SOURCE = Path(__file__).parents[2]
 _PATIENCE = 60.0
+_PYTHONS = ("PYTHON", "LANG", "LC_")
+"""Variables that Python reads when it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,20 @@ class Machine:
         return base | self.environment
 
     def run(self, *arguments: str, **environment: str) -> Done:
-        """Run `coffer` with pipes; fails if it shows a traceback or changes the home."""
+        """Run `coffer`; fails if it shows a traceback or changes the home.
+
+        In a fork of a process that has imported it: a tenth of the price. One that Python itself is to begin in
+        another manner is begun anew.
+        """
+        if any(name.startswith(_PYTHONS) for name in {**self.environment, **environment}):
+            return self.begun(*arguments, **environment)
+        before = snapshot(self.home)
+        done = forked(arguments, self.env() | environment, str(self.folder))
+        self._judge(before, done.err.encode())
+        return Done(done.out, done.err, done.code)
+
+    def begun(self, *arguments: str, **environment: str) -> Done:
+        """The same with a process from its very beginning, and pipes."""
         before = snapshot(self.home)
         done = subprocess.run(
             [*COMMAND, *arguments],

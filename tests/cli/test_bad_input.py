@@ -248,7 +248,7 @@ def test_a_torn_line_of_13_megabytes_full_of_records(machine: Machine) -> None:
     torn = b'{"type":"user","uuid":"u","toolUseResult":[' + inner * 30_000
     put(machine, conversation().data + torn + b"\n", "torn-line")
     before = os.times().children_user
-    done = machine.run("check", "torn-line")
+    done = machine.begun("check", "torn-line")
     assert "torn line" in done.out
     assert os.times().children_user - before < 10  # seconds of work; it was 30, and grew with the square
 

@@ -16,7 +16,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
@@ -26,6 +26,8 @@ import coffer.errors
 
 SOURCE = Path(__file__).parents[2]
 KILLED = 9
+_BROKEN = 99
+"""Of a fork that could not even begin: no code of Coffer's."""
 _BEGIN = frozenset({"apply", "undo", "repair", "collect"})
 """Functions of `work` from which on steps are counted: reading and planning write nothing."""
 _WATCHED = (
@@ -79,7 +81,8 @@ def _server() -> subprocess.Popen[str]:
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.prune.forks"],
         cwd=SOURCE,
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        env=os.environ
+        | {"PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8", "PYTHONIOENCODING": "utf-8:strict"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -96,6 +99,19 @@ def _end(server: subprocess.Popen[str]) -> None:
     server.stdout.close()
 
 
+def forked(
+    arguments: Sequence[str], environment: Mapping[str, str], folder: str = "/", **limits: int
+) -> Ended:
+    """Run `coffer` in a fork, with no input. folder: where it runs. limits: see `Forks.run`."""
+    asked = {"arguments": arguments, "environment": environment, "folder": folder, **limits}
+    server = _server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps(asked) + "\n")
+    server.stdin.flush()
+    return Ended(**json.loads(server.stdout.readline()))
+
+
 class Forks:
     """A machine whose commands run in forks. home: what HOME is for them."""
 
@@ -107,7 +123,6 @@ class Forks:
             "PATH": os.environ["PATH"],
             "TMPDIR": str(home.parent),
         } | environment
-        self._server = _server()
 
     def run(
         self,
@@ -121,18 +136,13 @@ class Forks:
 
         largest_file: bytes above which the system refuses to write. user: whose process it is.
         """
-        asked = {
-            "arguments": [str(argument) for argument in arguments],
-            "environment": self.environment | environment,
-            "die_at": die_at,
-            "largest_file": largest_file,
-            "user": user,
-        }
-        assert self._server.stdin is not None
-        assert self._server.stdout is not None
-        self._server.stdin.write(json.dumps(asked) + "\n")
-        self._server.stdin.flush()
-        done = Ended(**json.loads(self._server.stdout.readline()))
+        done = forked(
+            [str(argument) for argument in arguments],
+            self.environment | environment,
+            die_at=die_at,
+            largest_file=largest_file,
+            user=user,
+        )
         assert "Traceback" not in done.err, done.err
         return done
 
@@ -185,24 +195,27 @@ class _Steps:
 
 
 def _child(asked: Mapping[str, Any], out: int, err: int, report: int) -> None:
-    for descriptor, target in ((out, 1), (err, 2)):
+    null = os.open(os.devnull, os.O_RDONLY)
+    for descriptor, target in ((null, 0), (out, 1), (err, 2)):
         os.dup2(descriptor, target)
+    os.close(null)
     os.environ.clear()
     os.environ.update(asked["environment"])
     sys.argv = ["coffer", *asked["arguments"]]
-    os.chdir("/")
+    os.chdir(asked["folder"])
     from coffer.cli.main import main  # noqa: PLC0415  (the server itself has nothing to do with it)
 
-    if asked["user"]:
+    if user := asked.get("user"):
         os.setgroups([])
-        os.setresgid(asked["user"], asked["user"], asked["user"])
-        os.setresuid(asked["user"], asked["user"], asked["user"])
-    if asked["largest_file"]:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (asked["largest_file"], asked["largest_file"]))
-    steps = _Steps(asked["die_at"])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    if largest := asked.get("largest_file"):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
+    die_at = asked.get("die_at", 0)
+    steps = _Steps(die_at)
     code = 0
     try:
-        if asked["die_at"]:
+        if die_at:
             sys.settrace(steps.called)
         main()
     except SystemExit as end:
@@ -213,9 +226,10 @@ def _child(asked: Mapping[str, Any], out: int, err: int, report: int) -> None:
         code = 1
     sys.settrace(None)
     os.write(report, str(len(steps.seen)).encode())
-    with contextlib.suppress(OSError):
-        sys.stdout.flush()
-        sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.flush()
     os._exit(code)
 
 
@@ -228,7 +242,10 @@ def _serve(line: str) -> dict[str, Any]:
     ):
         pid = os.fork()
         if pid == 0:
-            _child(asked, out.fileno(), err.fileno(), report.fileno())
+            try:
+                _child(asked, out.fileno(), err.fileno(), report.fileno())
+            finally:
+                os._exit(_BROKEN)
         _, status = os.waitpid(pid, 0)
         said = []
         for file in (out, err, report):
@@ -255,7 +272,10 @@ def _main() -> None:
 _INHERITED = (
     *(
         f"coffer.cli.{name}"
-        for name in ("main", "prune", "undo", "check", "gc", "receipts", "restore", "screen")
+        for name in (
+            *("main", "prune", "undo", "check", "gc", "receipts", "restore", "screen"),
+            *("show", "view", "sessions", "up", "digest"),
+        )
     ),
     "coffer.cli.prune_picture",
     "coffer.daemon.life",
