@@ -1,4 +1,7 @@
-"""The rules at the end of a pruned transcript: once, in its place, and only where something is pruned anyway."""
+"""The rules at the end of a pruned transcript: once, in its place, and only where something is pruned anyway.
+
+COFFER_EFFORT=all tries many more sessions.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ from coffer.work.prune import Proposal, propose, write_checked
 from coffer.work.read import opened
 from coffer.work.tail import copies
 from tests.bundle.desk import HARD, SOFT, write_rules
+from tests.effort import examples
 from tests.lab.mutations import Damage
 from tests.prune.generate import PRESCRIBED, STEPS, Step, Talk, begun, build, rich, words
 from tests.prune.world import put, side
@@ -33,7 +37,7 @@ MARK = "<!-- __cozempic_behavioral_digest__: true -->"
 laws = settings(
     derandomize=True,
     deadline=None,
-    max_examples=60,
+    max_examples=examples(30, 300),
     suppress_health_check=[HealthCheck.too_slow],
     database=None,
 )
@@ -265,7 +269,7 @@ def test_any_session_ends_with_the_rules_or_stays_as_they_were(steps: list[Step]
         _prove(build(steps).data, prescription, form)
 
 
-@settings(laws, max_examples=30)
+@settings(laws, max_examples=examples(20, 150))
 @given(steps=STEPS)
 def test_damaged_sessions(steps: Sequence[Step]) -> None:
     _prove(Damage(build(steps).data, len(steps)).data, "standard", "attachment")
