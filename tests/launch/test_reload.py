@@ -298,6 +298,25 @@ def test_a_client_that_never_comes_back_gets_the_keys_all_the_same(desk: Desk) -
     assert desk.answers[0]["why"]
 
 
+@pytest.mark.parametrize(("successor", "kind"), [("none", "unsure"), ("mute", "unsure"), ("whole", "typed")])
+def test_a_restart_of_which_nothing_shows_was_not_refused(desk: Desk, successor: str, kind: str) -> None:
+    """The agent was told to end: whoever hears of a refusal tells it again. The old screen proves nothing."""
+    desk.rest(0.2)
+    desk.ask(do="restart", model="claude-opus-4-8")
+    desk.tick(0.2)
+    assert desk.attendant.again is not None
+    desk.attendant.restarting(desk.now)
+    desk.attendant.again = None
+    if successor != "none":
+        desk.attendant.attach(mock.Mock(), Screen(COLUMNS, ROWS))
+    if successor == "whole":
+        desk.drawn()
+        while desk.attendant.follow():
+            pass
+    desk.rest(21)
+    assert [answer["kind"] for answer in desk.answers] == [kind]
+
+
 def test_another_session_and_a_second_request_are_refused(desk: Desk) -> None:
     desk.rest(0.2)
     desk.ask(session="other")

@@ -95,6 +95,8 @@ class Attendant:
     _wish: _Wish | None = None
     _owed: Reload | None = None
     _restarting_until: float = 0.0
+    _is_new: bool = False
+    """Whether the screen is that of the successor."""
 
     @property
     def follows(self) -> bool:
@@ -292,20 +294,21 @@ class Attendant:
 
     def restarting(self, now: float) -> None:
         """The loop has asked the agent to end: keys are held until its successor shows an input line."""
-        self._restarting_until = now + RESTART_SECONDS
+        self._restarting_until, self._is_new = now + RESTART_SECONDS, False
 
     def attach(self, child: Child, screen: Screen) -> None:
         """A new agent is there."""
-        self.child, self.screen = child, screen
+        self.child, self.screen, self._is_new = child, screen, True
         self._behind.clear()
         self._behind_bytes = 0
 
     def _watch_restart(self, now: float) -> None:
         if self.again is not None and now < self._restarting_until:
             return
-        look = self.screen.look()
-        if (read_prompt(look).why == "" and now - self._drawn_at > 0.3) or now >= self._restarting_until:
-            late = now >= self._restarting_until
+        shows = self._is_new and read_prompt(self.screen.look()).why == "" and now - self._drawn_at > 0.3
+        stays = not self._is_new  # it did not end, and is not told again
+        if shows or stays or now >= self._restarting_until:
+            late = not shows
             why = "the agent did not end, or its successor showed no input line" if late else ""
             took = now - self._restarting_until + RESTART_SECONDS
             self._restarting_until, self.again = 0.0, None
