@@ -63,7 +63,7 @@ class Machine:
         In a fork of a process that has imported it: a tenth of the price. One that Python itself is to begin in
         another manner is begun anew.
         """
-        if any(name.startswith(_PYTHONS) for name in {**self.environment, **environment}):
+        if self._begins_otherwise(environment):
             return self.begun(*arguments, **environment)
         before = snapshot(self.home)
         done = forked(arguments, self.env() | environment, str(self.folder))
@@ -113,10 +113,16 @@ class Machine:
         keys: what is typed on its terminal; None: it has none. under: what to put before the command. It may
         change the home.
         """
-        command = json.dumps([*under, *COMMAND, *arguments])
+        if keys is None and not under and not self._begins_otherwise(environment):
+            done = forked(arguments, self.env() | environment, str(self.folder), alone=True)
+            assert "Traceback" not in done.out + done.err, done.out + done.err
+            return Done(done.out, done.err, done.code)
+        return self._alone([*under, *COMMAND, *arguments], keys, environment)
+
+    def _alone(self, command: list[str], keys: str | None, environment: dict[str, str]) -> Done:
         script = Path(__file__).with_name("alone.py")
         done = subprocess.run(
-            [sys.executable, str(script), command, json.dumps(keys)],
+            [sys.executable, str(script), json.dumps(command), json.dumps(keys)],
             cwd=self.folder,
             env=self.env() | environment,
             capture_output=True,
@@ -127,6 +133,9 @@ class Machine:
         said = Done(**json.loads(done.stdout))
         assert "Traceback" not in said.out + said.err, said.out + said.err
         return said
+
+    def _begins_otherwise(self, environment: dict[str, str]) -> bool:
+        return any(name.startswith(_PYTHONS) for name in {**self.environment, **environment})
 
     def _judge(self, before: dict[str, tuple[object, ...]], said: bytes) -> None:
         assert b"Traceback" not in said, said.decode("utf-8", "replace")

@@ -16,6 +16,8 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,8 +78,11 @@ class Ended:
 
 
 @functools.cache
-def _server() -> subprocess.Popen[str]:
-    """One for all machines of a test process: a start costs half a second, and it keeps nothing of a command."""
+def _server(_thread: int) -> subprocess.Popen[str]:
+    """One for all machines of a thread: a start costs half a second, and it keeps nothing of a command.
+
+    Commands that threads run are to run at once.
+    """
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.prune.forks"],
         cwd=SOURCE,
@@ -102,9 +107,12 @@ def _end(server: subprocess.Popen[str]) -> None:
 def forked(
     arguments: Sequence[str], environment: Mapping[str, str], folder: str = "/", **limits: int
 ) -> Ended:
-    """Run `coffer` in a fork, with no input. folder: where it runs. limits: see `Forks.run`."""
+    """Run `coffer` in a fork, with no input. folder: where it runs. limits: see `Forks.run`.
+
+    alone=True: with no process of the tests above it.
+    """
     asked = {"arguments": arguments, "environment": environment, "folder": folder, **limits}
-    server = _server()
+    server = _server(threading.get_ident())
     assert server.stdin is not None
     assert server.stdout is not None
     server.stdin.write(json.dumps(asked) + "\n")
@@ -201,6 +209,7 @@ def _child(asked: Mapping[str, Any], out: int, err: int, report: int) -> None:
     os.close(null)
     os.environ.clear()
     os.environ.update(asked["environment"])
+    time.tzset()
     sys.argv = ["coffer", *asked["arguments"]]
     os.chdir(asked["folder"])
     from coffer.cli.main import main  # noqa: PLC0415  (the server itself has nothing to do with it)
@@ -233,6 +242,37 @@ def _child(asked: Mapping[str, Any], out: int, err: int, report: int) -> None:
     os._exit(code)
 
 
+def _forked(asked: Mapping[str, Any], out: int, err: int, report: int) -> int:
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _child(asked, out, err, report)
+        finally:
+            os._exit(_BROKEN)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _orphaned(asked: Mapping[str, Any], out: int, err: int, report: int) -> int:
+    """The same where what is above the command has no parent but the system's first process."""
+    told, tells = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            above = os.getpid()
+            if os.fork() == 0:
+                os.setsid()
+                while os.getppid() == above:
+                    time.sleep(0.001)
+                os.write(tells, str(_forked(asked, out, err, report)).encode())
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
+    os.close(tells)
+    code = os.read(told, 16)
+    os.close(told)
+    return int(code or _BROKEN)
+
+
 def _serve(line: str) -> dict[str, Any]:
     asked = json.loads(line)
     with (
@@ -240,13 +280,8 @@ def _serve(line: str) -> dict[str, Any]:
         tempfile.TemporaryFile() as err,
         tempfile.TemporaryFile() as report,
     ):
-        pid = os.fork()
-        if pid == 0:
-            try:
-                _child(asked, out.fileno(), err.fileno(), report.fileno())
-            finally:
-                os._exit(_BROKEN)
-        _, status = os.waitpid(pid, 0)
+        files = (out.fileno(), err.fileno(), report.fileno())
+        code = _orphaned(asked, *files) if asked.get("alone") else _forked(asked, *files)
         said = []
         for file in (out, err, report):
             file.seek(0)
@@ -254,7 +289,7 @@ def _serve(line: str) -> dict[str, Any]:
     return {
         "out": said[0],
         "err": said[1],
-        "code": os.waitstatus_to_exitcode(status),
+        "code": code,
         "steps": int(said[2] or 0),
     }
 
