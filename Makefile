@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 3
 
-.PHONY: up test lint types unit lab bench quality savings conformance delivery fixtures clean
+.PHONY: up test lint types unit thorough lab bench quality savings conformance delivery fixtures clean
 
 up: .venv/run.stamp
 	@$(BIN)/coffer up
@@ -25,6 +25,10 @@ types: .venv/dev.stamp
 # The tests that need no client.
 unit: .venv/dev.stamp
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --ignore tests/lab
+
+# The same with every death, and many more of the sessions and schedules that each run takes a sample of.
+thorough: .venv/dev.stamp
+	COFFER_EFFORT=all COFFER_SCHEDULES=$${SCHEDULES:-1000} $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --ignore tests/lab
 
 # The tests on the real clients; with CI=true a missing client is a failure.
 lab: .venv/dev.stamp
