@@ -158,12 +158,15 @@ def test_nothing_is_appended_where_nothing_is_pruned(house: Path) -> None:
     assert after == talk.data
 
 
-def test_without_rules_of_the_persons_coffers_own_are_appended(tmp_path: Path) -> None:
+def test_coffers_own_rules_alone_are_put_only_where_there_were_rules(tmp_path: Path) -> None:
     (tmp_path / ".coffer").mkdir()
     after, proposal = prune(rich().data, tmp_path)
     assert not proposal.plan.is_empty
+    assert proposal.plan.tail is None
+    assert MARK.encode() not in after
+    after, proposal = prune(with_copies().data, tmp_path)
     assert proposal.plan.tail is not None
-    assert after.count(MARK.encode()) == 1
+    assert live_blocks(after) == [proposal.plan.tail.text]
     assert after.count(b"coffer__resume()") == 1
 
 

@@ -21,13 +21,16 @@ from coffer.work.settings import load
 def at_the_end(session: Opened, looked: Scene, plan: Plan, environment: Mapping[str, str]) -> Plan:
     """The plan with the bundle of the session's folder moved to the end; unchanged where there is no bundle.
 
-    An environment without HOME is nobody's: there are no rules in it.
+    An environment without HOME is nobody's: there are no rules in it. Coffer's own two rules alone are put into no
+    session that has none: they name tools, which an agent that was never connected does not have.
     """
     if plan.is_empty or not environment.get("HOME"):
         return plan
     home = Home.of(environment)
     made = bundle_for(Path(session.transcript.about.cwd or "/"), home, environment)
     there = copies(session, looked)
+    if not made.persons and not there:
+        return plan
     # what came back behind a compaction stands in the same record: it goes with the rules, and stays dated
     state = next((found for copy in reversed(there) if (found := state_in(copy.text))), "")
     text = "\n\n".join(part for part in (made.text, state) if part) if made.text else ""
