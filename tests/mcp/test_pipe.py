@@ -129,7 +129,7 @@ def test_an_idle_session_outlives_its_daemons(rig: Rig, tide: Path) -> None:
 def test_a_daemon_that_hangs_holds_nobody_for_ever(rig: Rig, tide: Path) -> None:
     server = rig.serve()
     server.send_signal(signal.SIGSTOP)
-    rig.limit("PATIENCE", 8.0)
+    rig.limit("PATIENCE", 4.0)
     with rig.pipe(tide) as client:
         assert client.open() == TOOLS
         assert "can't be reached" in client.call("restore", id="abcdef")[0]
