@@ -13,6 +13,7 @@ import functools
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,8 @@ import coffer.errors
 
 SOURCE = Path(__file__).parents[2]
 KILLED = 9
+_PATIENCE = 120
+"""Seconds that a command may take."""
 _BROKEN = 99
 """Of a fork that could not even begin: no code of Coffer's."""
 _BEGIN = frozenset({"apply", "undo", "repair", "collect"})
@@ -203,6 +206,7 @@ class _Steps:
 
 
 def _child(asked: Mapping[str, Any], out: int, err: int, report: int) -> None:
+    signal.alarm(_PATIENCE)  # a command that hangs must not hold its worker for ever
     null = os.open(os.devnull, os.O_RDONLY)
     for descriptor, target in ((null, 0), (out, 1), (err, 2)):
         os.dup2(descriptor, target)
