@@ -28,7 +28,11 @@ FIRST: dict[str, Any] = {
     "files": ["src/chart.py"],
     "open_questions": ["Should the legend stay?"],
 }
-SECOND: dict[str, Any] = {"goal": "Label the axis", "state": "The labels moved.", "next_steps": ["Write the test"]}
+SECOND: dict[str, Any] = {
+    "goal": "Label the axis",
+    "state": "The labels moved.",
+    "next_steps": ["Write the test"],
+}
 
 
 @pytest.fixture

@@ -110,8 +110,9 @@ class Story(Struct):
     """The steps of a session, in order, and what its records say of it. Times as written, "" for none.
 
     folders: in which it worked, the last one last, each with how many records. branches: of each, the last one that
-    was checked out. origin: of the repository there, as its client wrote it, "" for none. context: tokens of the last request and its answer. written:
-    tokens that the model wrote. mark: names the last record, so that the place is found again in a rewritten file.
+    was checked out. origin: of the repository there, as its client wrote it, "" for none. context: tokens of the last
+    request and its answer. written: tokens that the model wrote. mark: names the last record, so that the place is
+    found again in a rewritten file.
     """
 
     agent: str

@@ -142,13 +142,13 @@ class Journaling:
         """Whether the person lets the daemon write by itself. Broken settings mean: not now."""
         try:
             settings = load(self._given.home)
-            asks = settings.journal.model and settings.model.provider != "none"
-            tries = settings.model.retries + 1
-            self._patience = MOST_QUESTIONS * settings.model.timeout * tries if asks else 0.0
-            return settings.journal.auto
         except CofferError as error:
             self._tell(str(error))
             return False
+        asks = settings.journal.model and settings.model.provider != "none"
+        tries = settings.model.retries + 1
+        self._patience = MOST_QUESTIONS * settings.model.timeout * tries if asks else 0.0
+        return settings.journal.auto
 
     def _left(self) -> int:
         """How many more sessions may be told in this hour."""
