@@ -7,6 +7,7 @@ import re
 import select
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -15,6 +16,8 @@ from coffer.launch.child import Child
 from coffer.launch.screen import Screen
 
 LONG = 30.0
+_SEEN = 12
+"""Characters of a line's end by which it is found on the screen, also where it is wrapped."""
 
 
 class Pane:
@@ -75,8 +78,10 @@ class Pane:
                 self.read(0.01)
 
     def submit(self, line: str) -> None:
-        """Type a line, and Enter when it is no paste any more."""
+        """Type a line, and Enter when it is no paste any more: the screen shows it, where it shows anything."""
         self.type(line)
+        with suppress(TimeoutError):
+            self.wait(lambda look: any(line[-_SEEN:] in row for row in look.rows), 2)
         self.settle(0.4)
         self.type("\r")
 
