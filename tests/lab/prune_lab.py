@@ -490,9 +490,20 @@ def rewind(screen: Tmux, prompts: int) -> None:
     screen.key("Enter")
     screen.wait("Restore conversation")
     screen.key("Enter")
-    pause(1)
+    _wait_for_line(screen, empty=False)
     screen.key("C-u")
-    pause(0.3)
+    _wait_for_line(screen, empty=True)
+
+
+def _wait_for_line(screen: Tmux, *, empty: bool) -> None:
+    """Wait until the input line, the last of its kind, holds something, or nothing."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        lines = [line for line in screen.capture().splitlines() if line.startswith("❯")]
+        if lines and "Restore" not in screen.capture() and (lines[-1].strip("❯ \xa0") == "") is empty:
+            return
+        pause(0.1)
+    raise TimeoutError(screen.capture())
 
 
 def texts_of(request: Request) -> str:
