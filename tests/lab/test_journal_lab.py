@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from coffer.daemon.times import RESCAN_SECONDS
 from coffer.store.hook_events import kept_hooks
 from coffer.work.journal_list import Page, all_lanes, pages
 from tests.daemon.rig import eventually
@@ -83,7 +84,7 @@ def test_however_it_ends_it_is_told_once(
         daemon.kill()
     rig.begin()
     every = ["exited", "interrupted", "killed", "printed,", "reloaded"]
-    eventually(lambda: asked(rig) == every)
+    eventually(lambda: asked(rig) == every, 2 * RESCAN_SECONDS)  # at the start, else at the next sweep
     assert distil(rig, environment) == {
         codex.thread(): "distilled"
     }  # the daemon has not heard of that home yet
