@@ -222,3 +222,21 @@ def test_odd_lock_files_are_no_error(places: Places) -> None:
     os.mkfifo(folder / "c.lock")
     for name in ("a", "b", "c", "x" * 300, "a\0b", "../a"):
         assert codex_holder(places, name) is None
+
+
+def held(places: Places) -> list[int]:
+    return [one.pid for found in holders(places).values() for one in found]
+
+
+def test_one_that_nobody_buried_is_dead(places: Places) -> None:
+    """Killed, and its parent never asks: it keeps its pid and its start."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        register(places, process.pid)
+        assert held(places) == [process.pid]
+        os.kill(process.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # dead by now, and not reaped
+        assert start_mark(process.pid) is None
+        assert held(places) == []
+    finally:
+        process.communicate()

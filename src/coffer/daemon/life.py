@@ -64,16 +64,7 @@ class Known:
     @property
     def lives(self) -> bool:
         """Whether that process is still there, and is the same; one that nobody has reaped is not."""
-        return self.pid > 0 and start_mark(self.pid) == self.start and not _is_zombie(self.pid)
-
-
-def _is_zombie(pid: int) -> bool:
-    import psutil  # noqa: PLC0415  (11 ms that only a daemon that seems to run costs)
-
-    try:
-        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
-    except psutil.Error:
-        return True  # it has just ended
+        return self.pid > 0 and start_mark(self.pid) == self.start
 
 
 def json_path(home: Home) -> Path:

@@ -64,9 +64,14 @@ def _holder(path: Path) -> Holder | None:
     )
 
 
+_ENDED = ("Z", "X", "x")
+"""States of a process in /proc that only waits to be forgotten."""
+
+
 def start_mark(pid: int) -> str | None:
     """When a process started, in the form that Claude Code writes into its registry; None: no such process.
 
+    One that has ended and that its parent has not asked about (a zombie) is none: it might stay so for days.
     Linux: field 22 of /proc/<pid>/stat (clock ticks). macOS: `ps -o lstart=` in UTC (read in 2.1.197).
     """
     if _LINUX:
@@ -74,15 +79,17 @@ def start_mark(pid: int) -> str | None:
             text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
         except OSError:
             return None
-        return text.rpartition(")")[2].split()[19]
+        state, *fields = text.rpartition(")")[2].split()
+        return None if state in _ENDED else fields[18]
     done = subprocess.run(
-        ["ps", "-o", "lstart=", "-p", str(pid)],
+        ["ps", "-o", "state=", "-o", "lstart=", "-p", str(pid)],
         capture_output=True,
         text=True,
         check=False,
         env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"},
     )
-    return done.stdout.strip() or None
+    state, _, start = done.stdout.strip().partition(" ")
+    return None if state[:1] in _ENDED else start.strip() or None
 
 
 def codex_holder(places: Places, thread: str) -> Holder | None:
