@@ -105,8 +105,19 @@ class Rig:
 
     def begin(self, limits: str = "") -> psutil.Process:
         """Start a daemon in the foreground of nobody, and wait until it answers."""
-        self.spawn(limits)
-        eventually(self.process)
+        started = self.spawn(limits)
+
+        def there() -> bool:
+            nonlocal started
+            if self.process() is not None:
+                return True
+            if (
+                started.poll() is not None
+            ):  # a fork of a daemon that was just killed held its lock a moment longer
+                started = self.spawn(limits)
+            return False
+
+        eventually(there)
         process = self.process()
         assert process is not None
         return process
