@@ -25,11 +25,16 @@ SCENES = ("cron-no-stop", "put-back", "shell-stopped")
 @pytest.mark.usefixtures("claude_binary")
 @pytest.mark.parametrize("scene", SCENES)
 def test_a_scene_captured_now_is_judged_as_its_truth_says(scene: str, tmp_path: Path) -> None:
-    taken = play(scene, tmp_path)
+    folder = tmp_path / "first"
+    try:
+        taken = play(scene, folder)
+    except TimeoutError:  # on a busy machine a client may lose what is typed at it: that is no verdict
+        folder = tmp_path / "second"
+        taken = play(scene, folder)
     assert taken
     for name in taken:
-        told = json.loads((tmp_path / name / "expect.json").read_bytes())
-        verdict = judge_folder(tmp_path / name)
+        told = json.loads((folder / name / "expect.json").read_bytes())
+        verdict = judge_folder(folder / name)
         assert verdict.write.safe == told["safe"], [each.evidence for each in verdict.write.blockers]
 
 

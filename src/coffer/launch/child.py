@@ -199,6 +199,9 @@ def _wait(agent: int, tell: int) -> None:
         elif hasattr(os, "WIFCONTINUED") and os.WIFCONTINUED(status):
             _tell(tell, _CONTINUED, 0)
         else:
+            # from here on the launcher may let go of the agent's terminal, to start another: that is no hang-up,
+            # and taking its own terminal out of raw mode would turn the person's Enter into a new line
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
             _tell(tell, _ENDED, status)
             return
 
