@@ -7,6 +7,7 @@ from pathlib import Path
 
 _LENGTH = 256
 """Bytes before an offset by which a transcript is known to be the one that was read."""
+_CHUNK = 1 << 20
 
 
 def anchor(path: Path, offset: int) -> str:
@@ -15,3 +16,13 @@ def anchor(path: Path, offset: int) -> str:
     with path.open("rb") as file:
         file.seek(start)
         return hashlib.sha256(file.read(offset - start)).hexdigest()
+
+
+def beginning(path: Path, size: int) -> str:
+    """sha256 of the first bytes of a file, "" where it has fewer. Raises OSError."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while size > 0 and (data := file.read(min(size, _CHUNK))):
+            digest.update(data)
+            size -= len(data)
+    return digest.hexdigest() if size == 0 else ""

@@ -16,11 +16,11 @@ A receipt that is `prepared` is of a move that was cut short before or behind it
 
 from __future__ import annotations
 
-import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
 
+from coffer.disk.anchor import beginning
 from coffer.disk.files import open_source
 from coffer.disk.replace import refusals
 from coffer.errors import CofferError
@@ -37,7 +37,6 @@ from coffer.work.undo import carried_of
 OWED, ASKED, RELOADED, BY_HAND, NOT_SEEN = "owed", "asked", "reloaded", "by hand", "not seen"
 COMPACTED = "compacted"
 BYS = ("guard", "person")
-_CHUNK = 1 << 20
 
 
 def moves_made(home: Home, transcript: Path) -> list[Receipt]:
@@ -176,18 +175,9 @@ def _is_in_place(path: Path, backup: Path, receipt: Receipt) -> bool:
     try:
         if not backup.exists() or backup.samefile(path):
             return False
-        return _digest(path, int(receipt.data[begins[0]])) == str(receipt.data[begins[1]])
+        return beginning(path, int(receipt.data[begins[0]])) == str(receipt.data[begins[1]])
     except (OSError, KeyError, ValueError):
         return False
-
-
-def _digest(path: Path, size: int) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while size > 0 and (data := file.read(min(size, _CHUNK))):
-            digest.update(data)
-            size -= len(data)
-    return digest.hexdigest() if size == 0 else ""
 
 
 def _carry(path: Path, backup: Path, receipt: Receipt) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from coffer.agents.table import CLAUDE
+from coffer.disk.anchor import beginning
 from coffer.disk.files import Source, open_source
 from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
@@ -98,13 +99,13 @@ def _is_written(ticket: Ticket, receipt: Receipt) -> bool:
     backup = Path(receipt.data["backup"])
     if receipt.status == PREPARED and (not backup.exists() or backup.samefile(ticket.path)):
         return False
-    return _digest(ticket.path, int(receipt.data["bytes_after"])) == str(receipt.data["digest_after"])
+    return beginning(ticket.path, int(receipt.data["bytes_after"])) == str(receipt.data["digest_after"])
 
 
 def _is_original(ticket: Ticket, receipt: Receipt) -> bool:
     """Whether the file begins with the bytes that it had before."""
     size = int(receipt.data["bytes_before"])
-    return ticket.size >= size and _digest(ticket.path, size) == str(receipt.data["digest_before"])
+    return ticket.size >= size and beginning(ticket.path, size) == str(receipt.data["digest_before"])
 
 
 def _close(receipt: Receipt, home: Home, why: str) -> Receipt:
@@ -115,19 +116,10 @@ def _close(receipt: Receipt, home: Home, why: str) -> Receipt:
     return receipt
 
 
-def _digest(path: Path, size: int) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while size > 0 and (data := file.read(min(size, _CHUNK))):
-            digest.update(data)
-            size -= len(data)
-    return digest.hexdigest() if size == 0 else ""
-
-
 def _write(receipt: Receipt, ticket: Ticket, backup: Path, file: IO[bytes]) -> dict[str, int]:
     """The original, then what was appended since: to the new file, and late to the old one."""
     before, size = int(receipt.data["bytes_before"]), int(receipt.data["bytes_after"])
-    if ticket.size < size or _digest(ticket.path, size) != receipt.data["digest_after"]:
+    if ticket.size < size or beginning(ticket.path, size) != receipt.data["digest_after"]:
         raise ChangedSince(str(ticket.path), str(backup))
     with _original(receipt, backup) as original, refusals(ticket.path), open_source(ticket.path) as current:
         digest = _copy(original, 0, before, file)
