@@ -151,7 +151,7 @@ def test_words_that_nothing_can_hold_keep_no_receipt_back(running: Rig) -> None:
         told = {"session_id": f"odd{number}", "transcript_path": str(path), "source": "startup", **said}
         assert ORDER in running.hook("claude", "SessionStart", tide, **told)
     assert ORDER in running.session("sound", tide).start()
-    eventually(lambda: "sound" in {one.session for one in running.deliveries()}, timeout=10)
+    eventually(lambda: "sound" in {one.session for one in running.deliveries()})
     assert {one.child for one in running.deliveries()} == {""}
     assert running.process() == daemon
     running.kill()
@@ -165,7 +165,7 @@ def test_a_folder_whose_name_is_no_text_keeps_no_receipt_back(running: Rig) -> N
     folder = running.house / os.fsdecode(b"caf\xe9")
     (folder / ".cozempic").mkdir(parents=True)
     assert ORDER in running.hook("claude", "SessionStart", folder, session_id="odd", source="startup", cwd="")
-    eventually(lambda: {one.session for one in running.deliveries()} == {"odd"}, timeout=10)
+    eventually(lambda: {one.session for one in running.deliveries()} == {"odd"})
     assert "caf" in running.deliveries()[0].project
 
 

@@ -92,7 +92,9 @@ def _opened(home: Home) -> Iterator[sqlite3.Connection]:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")  # what a row said must not stay in a free page
         if new or not _has_tables(connection):
-            connection.executescript(files("coffer.store").joinpath("schema.sql").read_text("utf-8"))
+            schema = files("coffer.store").joinpath("schema.sql").read_text("utf-8")
+            # as one: a commit for each table costs seconds on a slow disk, and a kill would leave half of them
+            connection.executescript(f"BEGIN IMMEDIATE;{schema};COMMIT;")
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield connection
