@@ -9,7 +9,7 @@ from coffer.store.home import Home
 
 
 def test_all_tables_come_in_one_transaction(tmp_path: Path) -> None:
-    """A commit a table waits for the disk eighty times: seconds, on a slow one, before the first delivery stands in it."""
+    """A commit a table waits for the disk eighty times: seconds, on a slow one, before the first delivery is kept."""
     home = Home(tmp_path / ".coffer")
     with database(home) as connection:
         connection.execute("SELECT count(*) FROM deliveries").fetchone()
