@@ -35,8 +35,8 @@ from bench.rows import (
 )
 from coffer.mcp import hello
 from coffer.store.home import Home
-from coffer.work.hook_files import write_hook
-from coffer.work.mcp_files import write_mcp
+from coffer.work.agent_settings.hook_files import write_hook
+from coffer.work.agent_settings.mcp_files import write_mcp
 
 BUNDLE_BYTES = 9_500
 HOOK_STDIN = {

@@ -30,7 +30,7 @@ from coffer.daemon.standing import Due
 from coffer.daemon.worker import Worker
 from coffer.disk.follow import peek
 from coffer.store.home import Home
-from coffer.work.hook_files import DAEMON_ARGUMENTS
+from coffer.work.agent_settings.hook_files import DAEMON_ARGUMENTS
 
 ANSWERS = 400
 TICKS = 9

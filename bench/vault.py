@@ -18,7 +18,7 @@ from coffer.core.entry import made, rendered
 from coffer.store import index, index_tables
 from coffer.store.home import Home
 from coffer.store.index_search import Filters
-from coffer.work.recall import recall
+from coffer.work.memory.recall import recall
 
 PROJECTS, DAYS, A_DAY = 20, 200, 25
 QUESTIONS = 200

@@ -15,6 +15,22 @@ SOURCE = Path(__file__).parents[1] / "src" / "coffer"
 ORDER = ("errors", "core", "agents", "disk", "store", "models", "work", "mcp", "daemon", "launch", "cli")
 """DESIGN section 3: a layer imports only itself and those to its left."""
 
+WORK_ORDER = (
+    "settings",
+    "project",
+    "sessions",
+    "agent_settings",
+    "receipts",
+    "rules",
+    "delivery",
+    "pruning",
+    "memory",
+    "guarding",
+    "setup",
+    "undo_any",
+)
+"""The topics of `work`, in the same manner: each knows only those above it."""
+
 ALONE = ("hook", "pipe")
 """Modules that import nothing of ours."""
 
@@ -108,6 +124,16 @@ def test_imports_follow_the_order(module: Module) -> None:
         if name.startswith("coffer."):
             other = name.split(".")[1]
             assert ORDER.index(other) <= rank, f"{module.name} imports {name}"
+
+
+@EVERY
+def test_the_topics_of_work_follow_their_order(module: Module) -> None:
+    if not module.name.startswith("coffer.work."):
+        return
+    rank = WORK_ORDER.index(module.name.split(".")[2])
+    for name in imports(module):
+        if name.startswith("coffer.work."):
+            assert WORK_ORDER.index(name.split(".")[2]) <= rank, f"{module.name} imports {name}"
 
 
 def test_there_are_no_cycles() -> None:

@@ -20,8 +20,8 @@ import pytest
 from coffer.core.evidence import Evidence
 from coffer.core.markers import EVENTS, MARKERS, VERSIONS, Marker
 from coffer.core.safepoint import judge
-from coffer.work.gate import judge_folder
-from coffer.work.instant import Instant, from_folder
+from coffer.work.guarding.gate import judge_folder
+from coffer.work.guarding.instant import Instant, from_folder
 from tools import guard_table
 
 HARNESS = Path(__file__).parent / "fixtures" / "harness"

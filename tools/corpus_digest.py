@@ -19,12 +19,12 @@ from coffer.core.settings import Settings
 from coffer.disk.places import Places
 from coffer.disk.sessions import find_sessions
 from coffer.store.home import Home
-from coffer.work.ask import Asker
-from coffer.work.desk import Desk
-from coffer.work.inbox import Inbox
-from coffer.work.learn import Learned, Learning
-from coffer.work.lesson import said_at
-from coffer.work.shelf import Shelf
+from coffer.work.rules.ask import Asker
+from coffer.work.rules.desk import Desk
+from coffer.work.rules.inbox import Inbox
+from coffer.work.rules.learn import Learned, Learning
+from coffer.work.rules.lesson import said_at
+from coffer.work.rules.shelf import Shelf
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 _FOLDER = re.compile(rb'"cwd":"(/[^"\\]*)"')

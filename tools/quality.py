@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from coffer.errors import CofferError
-from coffer.work.inspect import Report, inspect
-from coffer.work.read import opened
+from coffer.work.sessions.inspect import Report, inspect
+from coffer.work.sessions.read import opened
 
 ROOT = Path(__file__).parents[1]
 PLACES = (ROOT / "tests/corpus", ROOT.parent / "shared/corpus")

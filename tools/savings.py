@@ -22,10 +22,10 @@ from coffer.core.strategies.table import PRESCRIPTIONS, STRATEGIES
 from coffer.disk.places import Places
 from coffer.errors import CofferError
 from coffer.store.home import Home
-from coffer.work.inspect import inspect
-from coffer.work.prune import apply, propose
-from coffer.work.prune_report import shares
-from coffer.work.read import opened
+from coffer.work.pruning.prune import apply, propose
+from coffer.work.pruning.prune_report import shares
+from coffer.work.sessions.inspect import inspect
+from coffer.work.sessions.read import opened
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs" / "savings.md"

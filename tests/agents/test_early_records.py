@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coffer.work.turns import hear
+from coffer.work.rules.turns import hear
 from tests.transcripts import Claude, text
 
 TYPED = {"origin": {"kind": "human"}, "promptSource": "typed", "entrypoint": "cli", "userType": "external"}

@@ -19,9 +19,9 @@ from coffer.store import trust
 from coffer.store.db import database
 from coffer.store.deliveries import Delivery, of_transcript
 from coffer.store.home import Home
-from coffer.work.confirm import confirm
-from coffer.work.deliver import EVENTS
-from coffer.work.held import Holdings
+from coffer.work.delivery.confirm import confirm
+from coffer.work.delivery.deliver import EVENTS
+from coffer.work.delivery.held import Holdings
 
 HARD = "Do not add Co-Authored-By lines to git commit messages."
 SOFT = "Do not use the Write tool to modify existing files — use Edit."

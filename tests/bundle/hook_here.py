@@ -14,7 +14,7 @@ from pathlib import Path
 from coffer.store.db import database
 from coffer.store.deliveries import save
 from coffer.store.home import Home
-from coffer.work.deliver import World, answer
+from coffer.work.delivery.deliver import World, answer
 
 
 def main() -> None:

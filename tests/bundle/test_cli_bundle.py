@@ -14,7 +14,7 @@ from coffer.cli.bundle import command
 from coffer.core.digest import new_digest
 from coffer.core.rule import Rule, Rules
 from coffer.store.home import Home
-from coffer.work.lane import lane_folder
+from coffer.work.rules.lane import lane_folder
 from tests.bundle.desk import HARD, SOFT, write_rules
 
 

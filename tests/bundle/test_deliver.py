@@ -26,12 +26,12 @@ from coffer.store.deliveries import (
     stamp,
 )
 from coffer.store.home import Home
-from coffer.work.bundle_files import published
-from coffer.work.bundles import bundle_for, publish_all
-from coffer.work.confirm import Progress, confirm, confirm_all
-from coffer.work.deliver import Reply, World, answer
-from coffer.work.held import Holdings, child_file
-from coffer.work.spooled import delivery_of
+from coffer.work.delivery.bundle_files import published
+from coffer.work.delivery.bundles import bundle_for, publish_all
+from coffer.work.delivery.confirm import Progress, confirm, confirm_all
+from coffer.work.delivery.deliver import Reply, World, answer
+from coffer.work.delivery.held import Holdings, child_file
+from coffer.work.delivery.spooled import delivery_of
 from tests.bundle.desk import HARD, LATER, SOFT, write_rules
 from tests.transcripts import SESSION, THREAD, Claude, Codex, uid
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from coffer.core.bundle import BundleRule, bundle
 from coffer.disk.places import Places
 from coffer.disk.tail_lines import TailLines, last_lines
-from coffer.work.held import Holding, Holdings
+from coffer.work.delivery.held import Holding, Holdings
 from tests.prune.generate import STEP_MAKERS, STEPS, Step, begun, build
 from tests.transcripts import THREAD, Codex
 

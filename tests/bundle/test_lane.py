@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from coffer.core.bundle import LaneRule, bundle, held_in
 from coffer.core.lane import lane_of
 from coffer.store.home import Home
-from coffer.work.lane import LARGEST, lane_folder, lane_for
+from coffer.work.rules.lane import LARGEST, lane_folder, lane_for
 
 FILE = """\
 ---

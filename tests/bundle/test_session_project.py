@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from coffer.work.deliver import answer
-from coffer.work.lane import lane_folder
+from coffer.work.delivery.deliver import answer
+from coffer.work.rules.lane import lane_folder
 from tests.bundle.test_deliver import NOW, Desk, desk  # noqa: F401  (a fixture)
 
 OWN, OTHER = "Use metric units.", "Use imperial units."

@@ -23,9 +23,9 @@ from coffer.core.tail import FORMS
 from coffer.disk.project import user_digest
 from coffer.errors import CofferError, LawBroken
 from coffer.store.home import Home
-from coffer.work.prune import Proposal, propose, write_checked
-from coffer.work.read import opened
-from coffer.work.tail import copies
+from coffer.work.pruning.prune import Proposal, propose, write_checked
+from coffer.work.pruning.tail import copies
+from coffer.work.sessions.read import opened
 from tests.bundle.desk import HARD, SOFT, write_rules
 from tests.effort import examples
 from tests.lab.mutations import Damage

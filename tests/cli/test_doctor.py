@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from coffer.daemon import life
-from coffer.work import doctor
+from coffer.work.setup import doctor
 from tests.cli.place import RULE, Place, kill_daemon, place, stranger
 from tests.cli.run import Machine, put
 

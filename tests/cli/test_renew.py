@@ -7,9 +7,9 @@ from pathlib import Path
 
 from coffer.disk.places import Places
 from coffer.store.home import Home
-from coffer.work.hook_files import write_hook
-from coffer.work.rehearse import Call, both_forms, rehearse
-from coffer.work.setup import Ground, first_bundle
+from coffer.work.agent_settings.hook_files import write_hook
+from coffer.work.delivery.rehearse import Call, both_forms, rehearse
+from coffer.work.setup.setup import Ground, first_bundle
 from tests.cli.run import Machine
 
 FIRST, SECOND = "Do not count the tides at night.", "Do not rename the table moorings."

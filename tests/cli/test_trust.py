@@ -11,7 +11,7 @@ import pytest
 from coffer.store.db import database, receipts
 from coffer.store.home import Home
 from coffer.store.proposals import Proposal, open_proposals
-from coffer.work.effective import effective_of
+from coffer.work.rules.effective import effective_of
 from tests.cli.run import Machine
 
 GIT, UV = "Do not push to main.", "Use uv instead of pip."

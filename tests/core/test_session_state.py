@@ -19,8 +19,8 @@ from coffer.core.evidence import moment
 from coffer.core.session_book import Job, Mate
 from coffer.core.session_state import SessionState, Task
 from coffer.core.state_text import HANDOFF, HEADINGS, told
-from coffer.work.instant import from_folder
-from coffer.work.keep import state_of
+from coffer.work.guarding.instant import from_folder
+from coffer.work.guarding.keep import state_of
 
 HARNESS = Path(__file__).parent.parent / "fixtures" / "harness"
 FOLDERS = sorted(path.name for path in HARNESS.iterdir() if path.is_dir())

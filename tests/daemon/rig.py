@@ -24,7 +24,7 @@ from coffer.daemon.listen import Link
 from coffer.store.db import database
 from coffer.store.deliveries import STATES, Delivery, in_states
 from coffer.store.home import Home
-from coffer.work.hook_files import DAEMON_ARGUMENTS, write_hook
+from coffer.work.agent_settings.hook_files import DAEMON_ARGUMENTS, write_hook
 from tests.transcripts import Claude, call, text
 from tests.work.learning import Desktop
 

@@ -7,7 +7,7 @@ import os
 import resource
 
 from coffer.daemon.listen import Link
-from coffer.work.bundle_files import read_spool
+from coffer.work.delivery.bundle_files import read_spool
 from tests.bundle.desk import write_rules
 from tests.daemon.rig import LONG, SAID, Rig, eventually, gone
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coffer.store.db import database
-from coffer.work.lane import lane_folder
+from coffer.work.rules.lane import lane_folder
 from tests.cli.run import Machine
 from tests.daemon.rig import Rig, eventually
 

@@ -13,7 +13,7 @@ from coffer.daemon.guarding import again_in
 from coffer.store.db import Receipt
 from coffer.store.guard_moves import moves_of, order_of
 from coffer.store.guard_state import guard_state
-from coffer.work.move_story import moves_made, outcome
+from coffer.work.guarding.move_story import moves_made, outcome
 from tests.cli.run import COMMAND
 from tests.daemon.rig import LONG, Rig, eventually
 from tests.work.open_session import Client

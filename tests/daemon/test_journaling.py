@@ -10,7 +10,7 @@ import pytest
 from coffer.disk.live import start_mark
 from coffer.store.db import database
 from coffer.store.distilled import rows
-from coffer.work.journal_list import all_lanes, pages
+from coffer.work.memory.journal_list import all_lanes, pages
 from tests.daemon.rig import Rig, Session, eventually
 
 

@@ -18,7 +18,7 @@ from coffer.disk.live import start_mark
 from coffer.store.checkpoints import checkpoints
 from coffer.store.guard_state import keep_state
 from coffer.store.windows import merge_report
-from coffer.work.keep import COMPACTION, KIND, LAST_CALL
+from coffer.work.guarding.keep import COMPACTION, KIND, LAST_CALL
 from coffer.work.receipts import all_receipts
 from tests.bundle.desk import HARD, write_rules
 from tests.daemon.rig import Rig, eventually

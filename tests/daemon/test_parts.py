@@ -22,7 +22,7 @@ from coffer.daemon.worker import Worker
 from coffer.disk.follow import Growth
 from coffer.disk.sessions import Found
 from coffer.store.home import Home
-from coffer.work.deliver import Asked
+from coffer.work.delivery.deliver import Asked
 from tests.daemon.rig import LONG, Rig
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from coffer.daemon import life
-from coffer.work.hook_files import DAEMON_ARGUMENTS, DAEMON_COMMAND
+from coffer.work.agent_settings.hook_files import DAEMON_ARGUMENTS, DAEMON_COMMAND
 from tests.daemon.rig import Rig, eventually
 
 

@@ -13,8 +13,8 @@ from coffer.cli.daemon import picture, stood
 from coffer.core.usage import OVERRIDE
 from coffer.daemon.standing import MOST
 from coffer.disk.live import start_mark
-from coffer.work.listing import Stood
-from coffer.work.status import open_sessions, session_as_json
+from coffer.work.sessions.listing import Stood
+from coffer.work.setup.status import open_sessions, session_as_json
 from tests.daemon.rig import Rig, Session, eventually
 from tests.transcripts import MODEL, call, text, usage
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from coffer.disk.live import start_mark
 from coffer.store.fired import fired
-from coffer.work.install import install, plan
+from coffer.work.agent_settings.install import install, plan
 from tests.bundle.desk import write_rules
 from tests.cli.run import COMMAND, Done
 from tests.daemon.rig import LONG, Rig, Session, eventually

@@ -20,7 +20,7 @@ from coffer.agents.table import CLAUDE
 from coffer.core.record import Record
 from coffer.disk.files import Source, open_source, read_lines
 from coffer.errors import CofferError, NotAFile, TranscriptEmpty, TranscriptMissing, TranscriptUnreadable
-from coffer.work.read import opened
+from coffer.work.sessions.read import opened
 from tests.transcripts import Claude, Codex, store, text
 
 WHOLE = b'{"type":"user","sessionId":"s"}\n'

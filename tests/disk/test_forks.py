@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coffer.work.read import Opened, opened
+from coffer.work.sessions.read import Opened, opened
 from tests.transcripts import Codex, spoken, store
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "codex"

@@ -20,8 +20,8 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from coffer.store.home import Home
-from coffer.work.bundle_files import publish
-from coffer.work.hook_files import write_hook
+from coffer.work.agent_settings.hook_files import write_hook
+from coffer.work.delivery.bundle_files import publish
 
 PYTHON = Path(sys.executable)
 LONG = 60

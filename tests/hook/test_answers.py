@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from coffer.core.bundle_files import SpoolEntry
-from coffer.work.bundle_files import take_spool
+from coffer.work.delivery.bundle_files import take_spool
 from tests.hook.rig import (
     DAEMON_TEXT,
     FILE_TEXT,

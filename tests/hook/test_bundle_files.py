@@ -20,8 +20,8 @@ from coffer.disk.project import project_of
 from coffer.disk.put import put
 from coffer.errors import Busy, WriteFailed
 from coffer.store.home import Home
-from coffer.work import bundle_files as work
-from coffer.work.bundle_files import drop_spooled, publish, published, read_spool, take_spool
+from coffer.work.delivery import bundle_files as work
+from coffer.work.delivery.bundle_files import drop_spooled, publish, published, read_spool, take_spool
 
 START = ("claude", "SessionStart")
 

@@ -12,7 +12,7 @@ import pytest
 
 from coffer.errors import WriteFailed
 from coffer.store.home import Home
-from coffer.work.hook_files import hook_is_current, stub_text, write_hook
+from coffer.work.agent_settings.hook_files import hook_is_current, stub_text, write_hook
 from tests.hook.rig import LONG, PYTHON
 
 

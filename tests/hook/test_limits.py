@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from coffer.work.hook_files import write_hook
+from coffer.work.agent_settings.hook_files import write_hook
 from tests.hook.rig import DAEMON_TEXT, FILE_TEXT, LONG, PYTHON, STARTUP, Rig, answer, never, says
 
 

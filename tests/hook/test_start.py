@@ -18,7 +18,7 @@ import pytest
 
 from coffer.daemon import life
 from coffer.daemon.errors import DaemonBlocked
-from coffer.work.hook_files import DAEMON_ARGUMENTS, write_hook
+from coffer.work.agent_settings.hook_files import DAEMON_ARGUMENTS, write_hook
 from tests.hook.rig import DAEMON_TEXT, FILE_TEXT, LONG, PYTHON, STARTUP, Done, Rig, answer, never, says
 
 FAKE = """\

@@ -14,9 +14,9 @@ import pytest
 
 from coffer import hook
 from coffer.store.home import Home
-from coffer.work import doctor_home
-from coffer.work.bundle_files import take_spool
-from coffer.work.hook_files import write_hook
+from coffer.work.agent_settings.hook_files import write_hook
+from coffer.work.delivery.bundle_files import take_spool
+from coffer.work.setup import doctor_home
 from tests.hook.rig import (
     DAEMON_TEXT,
     FILE_TEXT,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from coffer.disk.places import Places
 from coffer.store.home import Home
-from coffer.work.install import install, plan, plan_removal, settings_path, uninstall
+from coffer.work.agent_settings.install import install, plan, plan_removal, settings_path, uninstall
 
 TEXT = '{\n  "model": "opus", "hooks": { }\n}\n'
 WATCHED = ("open", "os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "sqlite3.connect")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coffer.work.agent_client import find_client
+from coffer.work.agent_settings.agent_client import find_client
 from tests.cli.run import Machine, snapshot
 
 SETTINGS = '{\n  "model": "opus",\n  "env": {"ANTHROPIC_API_KEY": "sk-ant-api03-Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA"}\n}\n'

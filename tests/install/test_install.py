@@ -23,10 +23,17 @@ from coffer.disk.places import Places
 from coffer.errors import ChangedSince, FileMoved, WriteFailed
 from coffer.store.db import database, receipts
 from coffer.store.home import Home
-from coffer.work.config_write import INSTALLED, UNINSTALLED, bring_back
-from coffer.work.gc import collect
-from coffer.work.hook_status import status
-from coffer.work.install import hook_path, install, plan, plan_removal, settings_path, uninstall
+from coffer.work.agent_settings.config_write import INSTALLED, UNINSTALLED, bring_back
+from coffer.work.agent_settings.hook_status import status
+from coffer.work.agent_settings.install import (
+    hook_path,
+    install,
+    plan,
+    plan_removal,
+    settings_path,
+    uninstall,
+)
+from coffer.work.pruning.gc import collect
 from tests.install.files import BROKEN, CLAUDE_ONLY, SOUND
 
 SETTINGS = '{\n  "model": "opus",\n  "env": {"KEY": "s3cret"}\n}\n'

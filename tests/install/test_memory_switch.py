@@ -14,10 +14,10 @@ from coffer.agents.memory_switch import SWITCHES, SwitchRefused, turn_back, turn
 from coffer.disk.places import Places
 from coffer.store.db import DONE, UNDONE, database, receipts
 from coffer.store.home import Home
-from coffer.work import native_memory as memory
-from coffer.work.config_write import DISABLED, RESTORED
-from coffer.work.gc import RETENTION_DAYS, collect
-from coffer.work.install import install, plan, plan_removal, uninstall
+from coffer.work.agent_settings import native_memory as memory
+from coffer.work.agent_settings.config_write import DISABLED, RESTORED
+from coffer.work.agent_settings.install import install, plan, plan_removal, uninstall
+from coffer.work.pruning.gc import RETENTION_DAYS, collect
 from coffer.work.undo_any import undo_any
 
 JSONS = [

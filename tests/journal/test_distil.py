@@ -17,9 +17,9 @@ from coffer.core.settings import Settings, settings_of
 from coffer.errors import ReceiptNotFound
 from coffer.store.db import database
 from coffer.store.distilled import FAILING, Row, claimed, row, rows
-from coffer.work.distil_due import standings
-from coffer.work.distil_errors import EntryChangedSince
-from coffer.work.forget import forget, look
+from coffer.work.memory.distil_due import standings
+from coffer.work.memory.distil_errors import EntryChangedSince
+from coffer.work.memory.forget import forget, look
 from coffer.work.receipts import to_undo
 from coffer.work.undo_any import undo_any
 from tests.journal.day import ANSWER, PROMPT, Day, answering

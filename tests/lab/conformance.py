@@ -17,7 +17,7 @@ from typing import Any
 from coffer.core.attachments import WORDED, is_known, strings, texts
 from coffer.core.content import payload
 from coffer.core.items import Context, Item
-from coffer.work.read import Opened, opened
+from coffer.work.sessions.read import Opened, opened
 
 Json = dict[str, Any]
 

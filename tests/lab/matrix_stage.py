@@ -19,7 +19,7 @@ import pytest
 
 from coffer.disk.places import Places
 from coffer.store.deliveries import Delivery
-from coffer.work.setup import Ground, first_bundle
+from coffer.work.setup.setup import Ground, first_bundle
 from tests.bundle.desk import times
 from tests.cli.run import Machine
 from tests.daemon.rig import Rig, eventually

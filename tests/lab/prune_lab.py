@@ -23,8 +23,8 @@ from typing import Any
 from coffer.core.plan import Action, Cut, Drop, Plan, Strip, Stub
 from coffer.core.strategies.table import DISK
 from coffer.core.strategies.table import STRATEGIES as TABLE
-from coffer.work.prune import propose
-from coffer.work.read import opened
+from coffer.work.pruning.prune import propose
+from coffer.work.sessions.read import opened
 from tests.lab.anthropic_script import text_of
 from tests.lab.anthropic_server import AnthropicServer, Request
 from tests.lab.claude import ClaudeHome, Tmux

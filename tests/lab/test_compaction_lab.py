@@ -11,7 +11,7 @@ import pytest
 
 from coffer.core.state_text import HEADINGS, TASKS
 from coffer.store.db import Receipt
-from coffer.work.keep import KIND
+from coffer.work.guarding.keep import KIND
 from coffer.work.receipts import all_receipts
 from tests.bundle.desk import HARD, times, write_rules
 from tests.daemon.rig import eventually

@@ -13,8 +13,8 @@ import pytest
 
 from coffer.agents.claude_hooks import version_of
 from coffer.disk.places import Places
-from coffer.work.install import install, plan
-from coffer.work.status import Clients, agents_status, open_sessions
+from coffer.work.agent_settings.install import install, plan
+from coffer.work.setup.status import Clients, agents_status, open_sessions
 from tests.bundle.desk import HARD, LATER, times, write_rules
 from tests.daemon.rig import RULE, SAID, Rig, eventually
 from tests.lab import clients

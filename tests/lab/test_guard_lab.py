@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from coffer.store.windows import read_report
-from coffer.work.status import open_sessions
+from coffer.work.setup.status import open_sessions
 from tests.daemon.rig import eventually
 from tests.lab.anthropic_script import inline
 from tests.lab.anthropic_server import AnthropicServer

@@ -15,8 +15,8 @@ import pytest
 
 from coffer.disk.places import Places
 from coffer.store.db import Receipt
-from coffer.work.gate import judge_session
-from coffer.work.move_story import moves_made, outcome
+from coffer.work.guarding.gate import judge_session
+from coffer.work.guarding.move_story import moves_made, outcome
 from tests.bundle.desk import HARD, times, write_rules
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome

@@ -11,7 +11,7 @@ import pytest
 from coffer.disk.places import Places
 from coffer.store.home import Home
 from coffer.store.hook_events import kept_hooks
-from coffer.work.gate import judge_folder, judge_session
+from coffer.work.guarding.gate import judge_folder, judge_session
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude_stage import GREETINGS, pause
 from tests.lab.harness import Harness

@@ -18,8 +18,8 @@ import psutil
 import pytest
 
 from coffer.store.home import Home
-from coffer.work.bundle_files import publish, take_spool
-from coffer.work.hook_files import write_hook
+from coffer.work.agent_settings.hook_files import write_hook
+from coffer.work.delivery.bundle_files import publish, take_spool
 from tests.hook.rig import Behaviour, Rig, answer, never, says
 from tests.lab import clients
 from tests.lab.anthropic_server import AnthropicServer

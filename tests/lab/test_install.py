@@ -12,10 +12,10 @@ import pytest
 
 from coffer.disk.places import Places
 from coffer.store.home import Home
-from coffer.work import codex_trust, mcp_entries
-from coffer.work.agent_client import claude_version
-from coffer.work.hook_status import status
-from coffer.work.install import hook_path, plan
+from coffer.work.agent_settings import codex_trust, mcp_entries
+from coffer.work.agent_settings.agent_client import claude_version
+from coffer.work.agent_settings.hook_status import status
+from coffer.work.agent_settings.install import hook_path, plan
 from tests.cli.run import Done, Machine
 from tests.lab import clients
 from tests.lab.anthropic_server import AnthropicServer

@@ -12,7 +12,7 @@ import pytest
 
 from coffer.daemon.times import RESCAN_SECONDS
 from coffer.store.hook_events import kept_hooks
-from coffer.work.journal_list import Page, all_lanes, pages
+from coffer.work.memory.journal_list import Page, all_lanes, pages
 from tests.daemon.rig import eventually
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome

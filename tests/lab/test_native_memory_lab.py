@@ -11,7 +11,7 @@ import pytest
 
 from coffer.disk.places import Places
 from coffer.store.home import Home
-from coffer.work import native_memory as memory
+from coffer.work.agent_settings import native_memory as memory
 from tests.lab import clients
 from tests.lab.claude import ClaudeHome
 from tests.lab.codex import CodexHome

@@ -18,7 +18,7 @@ from coffer.core.strategies.table import PRESCRIPTIONS
 from coffer.core.strategies.table import STRATEGIES as TABLE
 from coffer.errors import SessionLive
 from coffer.store.home import Home
-from coffer.work.restore import restore
+from coffer.work.pruning.restore import restore
 from tests.lab.anthropic_server import AnthropicServer, Request
 from tests.lab.claude import ClaudeHome
 from tests.lab.claude_stage import Stage

@@ -16,9 +16,9 @@ import pytest
 from coffer.core.input_line import read_prompt
 from coffer.core.repair import fixes
 from coffer.store.home import Home
-from coffer.work import runs
-from coffer.work.read import opened
-from coffer.work.reread import reread
+from coffer.work.guarding import runs
+from coffer.work.guarding.reread import reread
+from coffer.work.sessions.read import opened
 from tests.lab import clients
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome

@@ -12,7 +12,7 @@ import pytest
 from coffer.core.digest_text import MARKER
 from coffer.disk.places import Places
 from coffer.store.home import Home
-from coffer.work.bundles import TOOLS
+from coffer.work.delivery.bundles import TOOLS
 from tests.bundle.desk import HARD, LATER, SOFT, Record, hooks, times, write_rules
 from tests.lab.anthropic_script import inline
 from tests.lab.anthropic_server import AnthropicServer, Request

@@ -15,9 +15,9 @@ from coffer.core.settings import Guard
 from coffer.disk.places import Places
 from coffer.disk.tmux import Pane as TmuxPane
 from coffer.store.home import Home
-from coffer.work.means import DONE, REFUSED, Reloaded, Sought, means_for
-from coffer.work.reread import reread
-from coffer.work.tmux import find_client
+from coffer.work.guarding.means import DONE, REFUSED, Reloaded, Sought, means_for
+from coffer.work.guarding.reread import reread
+from coffer.work.guarding.tmux import find_client
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome, Tmux
 from tests.lab.claude_stage import GREETINGS

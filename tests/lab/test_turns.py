@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coffer.core.turn import Action, Turn
-from coffer.work.turns import hear
+from coffer.work.rules.turns import hear
 from tests.lab import clients
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 
 from coffer.store.home import Home
-from coffer.work import runs
+from coffer.work.guarding import runs
 from tests.launch.pane import Pane
 
 COFFER = [sys.executable, "-m", "coffer.cli.main"]

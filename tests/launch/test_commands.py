@@ -13,7 +13,7 @@ import pytest
 
 from coffer.disk.live import start_mark
 from coffer.launch.program import restarted
-from coffer.work import runs
+from coffer.work.guarding import runs
 from tests.launch.pane import Pane
 from tests.launch.rig import COFFER, RAW, SAY, Rig
 from tests.launch.test_input_line import look_of

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 from coffer.mcp import hello
 from coffer.store.home import Home
-from coffer.work.mcp_files import write_mcp
+from coffer.work.agent_settings.mcp_files import write_mcp
 from tests.work.learning import Desktop
 
 PYTHON = Path(sys.executable)

@@ -10,8 +10,8 @@ from coffer.errors import WriteFailed
 from coffer.mcp.caller import Caller, caller_of
 from coffer.pipe import introduction
 from coffer.store.home import Home
-from coffer.work.mcp_entries import has_server
-from coffer.work.mcp_files import write_mcp
+from coffer.work.agent_settings.mcp_entries import has_server
+from coffer.work.agent_settings.mcp_files import write_mcp
 from tests.mcp.rig import PYTHON
 
 

@@ -16,7 +16,7 @@ from mcp.types import version as mcp_version
 from coffer import pipe
 from coffer.mcp import hello, table
 from coffer.store.home import Home
-from coffer.work.bundles import TOOLS
+from coffer.work.delivery.bundles import TOOLS
 from tests.mcp.rig import OPENING, Rig
 
 ASKED = (*hello.VERSIONS, "2026-07-28", "2099-01-01", "", "x" * 300)

@@ -11,8 +11,8 @@ import pytest
 from coffer.errors import RestoreNotFound
 from coffer.store.db import begun, database, save
 from coffer.store.pruned import Content, put
-from coffer.work.own_content import PAGE, page_of, restore_own
-from coffer.work.propose import by_words, issue
+from coffer.work.pruning.own_content import PAGE, page_of, restore_own
+from coffer.work.rules.propose import by_words, issue
 from tests.mcp.rig import LONG, TOOLS, Rig
 
 TURN = "why are you still doing it like that?"

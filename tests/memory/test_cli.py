@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from coffer.cli.main import cli
-from coffer.work.handoff_errors import NoHandoff
+from coffer.work.memory.handoff_errors import NoHandoff
 from tests.cli.run import Machine, snapshot
 from tests.memory.repositories import commit, repository
 

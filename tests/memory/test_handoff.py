@@ -15,11 +15,11 @@ from coffer.core.handoff import LARGEST, Handoff, file_stem, parsed, path_in, wr
 from coffer.core.since import Resumed, told
 from coffer.store.home import Home
 from coffer.store.project_errors import ProjectNotFound
-from coffer.work import handoff as handoffs
-from coffer.work.handoff import By, Written, drop, kept, put_text, set_handoff, undo_handoff
-from coffer.work.handoff_errors import HandoffChangedSince, HandoffRefused, NoHandoff
-from coffer.work.handoff_place import Place, place_of
-from coffer.work.resume import as_json, resume_of
+from coffer.work.memory import handoff as handoffs
+from coffer.work.memory.handoff import By, Written, drop, kept, put_text, set_handoff, undo_handoff
+from coffer.work.memory.handoff_errors import HandoffChangedSince, HandoffRefused, NoHandoff
+from coffer.work.memory.handoff_place import Place, place_of
+from coffer.work.memory.resume import as_json, resume_of
 from tests.memory.repositories import commit, git, repository
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)

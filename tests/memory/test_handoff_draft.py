@@ -15,10 +15,10 @@ from coffer.core.since import told
 from coffer.core.steps import AGENT, PERSON, Happened, Planned, Said, Stopped, Story, Touched
 from coffer.daemon.job import distil
 from coffer.store.db import DONE, database, receipts
-from coffer.work.handoff import By, current, kept, set_handoff, undo_handoff
-from coffer.work.handoff_draft import Drafted, draft, draft_story
-from coffer.work.resume import resume_of
-from coffer.work.story import tell
+from coffer.work.memory.handoff import By, current, kept, set_handoff, undo_handoff
+from coffer.work.memory.handoff_draft import Drafted, draft, draft_story
+from coffer.work.memory.resume import resume_of
+from coffer.work.memory.story import tell
 from tests.memory.repositories import commit, git
 from tests.memory.test_handoff import SECRET, Desk
 

@@ -12,9 +12,9 @@ from coffer.core.origin import normalised, origin_in
 from coffer.disk.project import project_of
 from coffer.store import projects
 from coffer.store.home import Home
-from coffer.work.identity import Identity, id_of, identity_of, reason_for_none, register
-from coffer.work.lane import lane_folder
-from coffer.work.memory_folder import memory_folder
+from coffer.work.project.identity import Identity, id_of, identity_of, reason_for_none, register
+from coffer.work.project.memory_folder import memory_folder
+from coffer.work.rules.lane import lane_folder
 from tests.memory.repositories import git, repository
 
 HUB = "https://github.com/tide/charts.git"

@@ -9,9 +9,9 @@ import pytest
 
 from coffer.store import projects as pages
 from coffer.store.project_errors import MergedSince, MergeRefused, ProjectNotFound
-from coffer.work.identity import identity_of, register
-from coffer.work.memory_folder import memory_folder
-from coffer.work.projects import about, alias, find, label, merge, planned, undo_project
+from coffer.work.project.identity import identity_of, register
+from coffer.work.project.memory_folder import memory_folder
+from coffer.work.project.projects import about, alias, find, label, merge, planned, undo_project
 from tests.memory.repositories import repository
 from tests.memory.test_handoff import Desk
 

@@ -17,7 +17,7 @@ import pytest
 from coffer.core.ask import Answered
 from coffer.core.settings import Model, Settings
 from coffer.store.home import Home
-from coffer.work.ask import MOST_FAILURES, Asker
+from coffer.work.rules.ask import MOST_FAILURES, Asker
 from tests.models.server import (
     ANTHROPIC,
     GOOD,
@@ -95,7 +95,7 @@ def test_without_a_model_nothing_happens(tmp_path: Path) -> None:
         "from pathlib import Path\n"
         "from coffer.core.settings import Settings\n"
         "from coffer.store.home import Home\n"
-        "from coffer.work.ask import Asker\n"
+        "from coffer.work.rules.ask import Asker\n"
         "asker = Asker(Settings(), Home(Path(sys.argv[1])), {})\n"
         "assert asker.classify('no', '', []) is None\n"
         "assert asker.compare('a', 'b') is None\n"
@@ -211,7 +211,7 @@ import sys
 from pathlib import Path
 from coffer.core.settings import Model, Settings
 from coffer.store.home import Home
-from coffer.work.ask import Asker
+from coffer.work.rules.ask import Asker
 name, url, root = sys.argv[1:]
 model = Model("openai", url, "plover-1", "K", calls_a_day=15, retries=0)
 asker = Asker(Settings(model=model), Home(Path(root)), {"K": "key"})

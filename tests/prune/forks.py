@@ -36,10 +36,10 @@ _BROKEN = 99
 _BEGIN = frozenset({"apply", "undo", "repair", "collect"})
 """Functions of `work` from which on steps are counted: reading and planning write nothing."""
 _WATCHED = (
-    "work/prune.py",
-    "work/undo.py",
-    "work/repair.py",
-    "work/gc.py",
+    "work/pruning/prune.py",
+    "work/pruning/undo.py",
+    "work/pruning/repair.py",
+    "work/pruning/gc.py",
     "disk/replace.py",
     "disk/sync.py",
 )
@@ -318,10 +318,10 @@ _INHERITED = (
     ),
     "coffer.cli.prune_picture",
     "coffer.daemon.life",
-    "coffer.work.agent_client",
-    "coffer.work.codex_trust",
-    "coffer.work.mcp_files",
-    "coffer.work.setup",
+    "coffer.work.agent_settings.agent_client",
+    "coffer.work.agent_settings.codex_trust",
+    "coffer.work.agent_settings.mcp_files",
+    "coffer.work.setup.setup",
     "rich.progress",
     "rich.table",
 )

@@ -18,8 +18,8 @@ from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, beside, locked
 from coffer.errors import Busy, CofferError, FileMoved
 from coffer.store.home import Home
-from coffer.work.prune import apply, propose
-from coffer.work.read import opened
+from coffer.work.pruning.prune import apply, propose
+from coffer.work.sessions.read import opened
 from tests.prune import writer
 from tests.prune.forks import SOURCE, Forks
 from tests.prune.generate import Talk, rich

@@ -17,8 +17,8 @@ from coffer.core.rewrite import rewrite
 from coffer.core.scene import Care, Pair, Scene, scene
 from coffer.core.strategies.table import STRATEGIES
 from coffer.core.transcript import Transcript
-from coffer.work.prune import Proposal, Written, propose, write_checked
-from coffer.work.read import opened
+from coffer.work.pruning.prune import Proposal, Written, propose, write_checked
+from coffer.work.sessions.read import opened
 from tests.prune.generate import Talk
 from tests.transcripts import SESSION, name_of, read
 

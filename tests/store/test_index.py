@@ -20,7 +20,7 @@ from coffer.core.search import terms_of
 from coffer.store import index, vault
 from coffer.store.home import Home
 from coffer.store.index_search import Filters, Hit, search
-from coffer.work.index_use import MOST_HERE, ask, rebuild
+from coffer.work.memory.index_use import MOST_HERE, ask, rebuild
 
 TIME = "2026-05-03T10:00:00Z"
 
@@ -279,7 +279,7 @@ from pathlib import Path
 from coffer.core.search import terms_of
 from coffer.store.home import Home
 from coffer.store.index_search import Filters, search
-from coffer.work.index_use import ask
+from coffer.work.memory.index_use import ask
 for _ in range(int(sys.argv[2])):
     found = ask(Home(Path(sys.argv[1])), partial(search, terms=terms_of("deploy"), filters=Filters()))
 print(len(found))

@@ -14,11 +14,11 @@ from coffer.core.settings import Settings as Everything
 from coffer.disk.places import Places
 from coffer.disk.sessions import find_sessions
 from coffer.store.home import Home
-from coffer.work.ask import Asker
-from coffer.work.desk import Desk
-from coffer.work.inbox import Inbox
-from coffer.work.learn import Learned, Learning
-from coffer.work.shelf import Shelf
+from coffer.work.rules.ask import Asker
+from coffer.work.rules.desk import Desk
+from coffer.work.rules.inbox import Inbox
+from coffer.work.rules.learn import Learned, Learning
+from coffer.work.rules.shelf import Shelf
 from tests.transcripts import Claude, call, text
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)

@@ -19,11 +19,11 @@ from coffer.disk.live import start_mark
 from coffer.disk.places import Places
 from coffer.store.home import Home
 from coffer.store.hook_events import keep
-from coffer.work.gate import Gate
-from coffer.work.guard import Hands
-from coffer.work.guarded import Guarded
-from coffer.work.means import DONE, REFUSED, MeansName, Reloaded
-from coffer.work.read import opened
+from coffer.work.guarding.gate import Gate
+from coffer.work.guarding.guard import Hands
+from coffer.work.guarding.guarded import Guarded
+from coffer.work.guarding.means import DONE, REFUSED, MeansName, Reloaded
+from coffer.work.sessions.read import opened
 from tests.prune.generate import words
 from tests.transcripts import SESSION, Claude, call, result, text, usage
 

@@ -13,8 +13,8 @@ from coffer.core.entry import Lane, made, rendered
 from coffer.disk.places import Places
 from coffer.store import vault
 from coffer.store.home import Home
-from coffer.work.archive import MANIFEST, export, look_into, take_in
-from coffer.work.archive_errors import ArchiveExists, ArchiveUnreadable
+from coffer.work.memory.archive import MANIFEST, export, look_into, take_in
+from coffer.work.memory.archive_errors import ArchiveExists, ArchiveUnreadable
 from coffer.work.undo_any import undo_any
 from tests.cli.run import Machine
 

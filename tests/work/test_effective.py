@@ -12,9 +12,9 @@ from coffer.disk.places import Places
 from coffer.store import trust
 from coffer.store.db import database
 from coffer.store.home import Home
-from coffer.work import effective as module
-from coffer.work.effective import effective_of, look, standing
-from coffer.work.trust import give_trust, pending_trust, revoke_trust, take, undo_trust
+from coffer.work.rules import effective as module
+from coffer.work.rules.effective import effective_of, look, standing
+from coffer.work.rules.trust import give_trust, pending_trust, revoke_trust, take, undo_trust
 from tests.cli.run import snapshot
 
 GIT, UV = "Do not push to main.", "Use uv instead of pip."

@@ -15,9 +15,9 @@ from coffer.store import vault
 from coffer.store.db import DONE, begun, database, receipt, receipts, save
 from coffer.store.home import Home
 from coffer.store.pruned import Content, get, put
-from coffer.work.forget import forget, look
-from coffer.work.forget_errors import NothingToForget, PhraseTooShort
-from coffer.work.gc import COLLECTED
+from coffer.work.memory.forget import forget, look
+from coffer.work.memory.forget_errors import NothingToForget, PhraseTooShort
+from coffer.work.pruning.gc import COLLECTED
 from tests.cli.run import Machine
 
 PHRASE = "Zürich “vault” 7"

@@ -14,8 +14,8 @@ from coffer.disk.live import start_mark
 from coffer.disk.places import Places
 from coffer.store.home import Home
 from coffer.store.hook_events import kept_hooks
-from coffer.work.gate import capture, judge_folder, judge_session
-from coffer.work.instant import Instant, Read, from_disk, from_folder
+from coffer.work.guarding.gate import capture, judge_folder, judge_session
+from coffer.work.guarding.instant import Instant, Read, from_disk, from_folder
 
 IDLE = Path(__file__).parents[1] / "fixtures" / "harness" / "idle"
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

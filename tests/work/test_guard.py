@@ -23,14 +23,14 @@ from coffer.store.db import Receipt
 from coffer.store.guard_moves import Order, keep_moves, keep_order, moves_of, moves_path, order_of
 from coffer.store.guard_state import EVERYONE, guard_state, keep_state
 from coffer.store.windows import read_report
-from coffer.work import prune, undo
-from coffer.work.attend import Due, attend, due
-from coffer.work.deliver import Asked
-from coffer.work.guard import Hands, Move, Wish, act
-from coffer.work.measure import measure
-from coffer.work.move_story import moves_made, outcome
-from coffer.work.nudge import nudge
-from coffer.work.undo_open import undo_open
+from coffer.work.delivery.deliver import Asked
+from coffer.work.guarding.attend import Due, attend, due
+from coffer.work.guarding.guard import Hands, Move, Wish, act
+from coffer.work.guarding.measure import measure
+from coffer.work.guarding.move_story import moves_made, outcome
+from coffer.work.guarding.nudge import nudge
+from coffer.work.guarding.undo_open import undo_open
+from coffer.work.pruning import prune, undo
 from tests.transcripts import uid
 from tests.work.open_session import GUARD, WINDOW, Client, Typed
 

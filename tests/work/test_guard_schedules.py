@@ -39,13 +39,13 @@ from coffer.store.db import DONE as FINISHED
 from coffer.store.db import PREPARED, database, receipts
 from coffer.store.guard_moves import moves_path
 from coffer.store.guard_state import keep_state
-from coffer.work.guard import Hands, Move, Wish, act
-from coffer.work.means import DONE, REFUSED, MeansName, Reloaded
-from coffer.work.move_story import moves_made
-from coffer.work.read import opened
-from coffer.work.reread import reread
-from coffer.work.undo import undo
-from coffer.work.undo_open import undo_open
+from coffer.work.guarding.guard import Hands, Move, Wish, act
+from coffer.work.guarding.means import DONE, REFUSED, MeansName, Reloaded
+from coffer.work.guarding.move_story import moves_made
+from coffer.work.guarding.reread import reread
+from coffer.work.guarding.undo_open import undo_open
+from coffer.work.pruning.undo import undo
+from coffer.work.sessions.read import opened
 from tests.transcripts import call, name_of, text
 from tests.work.open_session import Client
 
@@ -223,7 +223,14 @@ class Keys:
 class Step:
     """Does something at the n-th new line of the modules that move a session: dies, as by kill -9, or writes."""
 
-    _WATCHED = ("work/guard.py", "work/move_story.py", "work/prune.py", "work/repair.py", "store/", "disk/")
+    _WATCHED = (
+        "work/guarding/guard.py",
+        "work/guarding/move_story.py",
+        "work/pruning/prune.py",
+        "work/pruning/repair.py",
+        "store/",
+        "disk/",
+    )
 
     def __init__(self, at: int, do: Callable[[], object]) -> None:
         self._seen: set[tuple[CodeType, int]] = set()

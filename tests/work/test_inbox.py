@@ -12,9 +12,9 @@ from coffer.disk.replace import refusals
 from coffer.errors import DigestBroken
 from coffer.store import proposals
 from coffer.store.db import database
-from coffer.work.desk import Done
 from coffer.work.receipts import to_undo
-from coffer.work.rule_errors import (
+from coffer.work.rules.desk import Done
+from coffer.work.rules.rule_errors import (
     ItemNotFound,
     NothingToChange,
     RuleAmbiguous,
@@ -22,7 +22,7 @@ from coffer.work.rule_errors import (
     RuleRefused,
     WordingMissing,
 )
-from coffer.work.rule_list import listing, why
+from coffer.work.rules.rule_list import listing, why
 from coffer.work.undo_any import undo_any
 from tests.work.learning import Desktop
 

@@ -13,8 +13,8 @@ from coffer.core.verdict import Verdict, decide
 from coffer.store import proposals
 from coffer.store.db import database
 from coffer.store.evidence import keep_turns, turns
-from coffer.work import inbox as inbox_module
-from coffer.work.rule_errors import ItemNotFound, NothingToChange
+from coffer.work.rules import inbox as inbox_module
+from coffer.work.rules.rule_errors import ItemNotFound, NothingToChange
 from coffer.work.undo_any import undo_any
 from tests.work.learning import NOW, Desktop
 

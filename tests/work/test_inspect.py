@@ -10,9 +10,9 @@ import pytest
 
 from coffer.core.dialect import SYNTHETIC
 from coffer.core.shares import SENT
-from coffer.work.inspect import inspect
-from coffer.work.read import Opened, opened
-from coffer.work.report import as_json, by_age, by_kind
+from coffer.work.sessions.inspect import inspect
+from coffer.work.sessions.read import Opened, opened
+from coffer.work.sessions.report import as_json, by_age, by_kind
 from tests.agents.golden import agent_of, corpus
 from tests.transcripts import Claude, Json, call, store, text, thinking, usage
 

@@ -21,7 +21,17 @@ from coffer.store.checkpoints import MOST, Checkpoint, checkpoints, kept_path
 from coffer.store.db import Receipt
 from coffer.store.home import Home
 from coffer.store.hook_events import keep as keep_event
-from coffer.work.keep import BY_HAND, COMPACTION, KIND, LAST_CALL, LONGEST_COMPACTION, due, give, keep, settle
+from coffer.work.guarding.keep import (
+    BY_HAND,
+    COMPACTION,
+    KIND,
+    LAST_CALL,
+    LONGEST_COMPACTION,
+    due,
+    give,
+    keep,
+    settle,
+)
 from coffer.work.receipts import all_receipts
 from tests.transcripts import encode
 

@@ -16,8 +16,8 @@ from coffer.core.digest import parse
 from coffer.disk import digest_file
 from coffer.disk.replace import locked
 from coffer.errors import Busy
-from coffer.work import draft as draft_module
-from coffer.work.shelf import Shelf
+from coffer.work.rules import draft as draft_module
+from coffer.work.rules.shelf import Shelf
 from coffer.work.undo_any import undo_any
 from tests.transcripts import SESSION, Claude, text
 from tests.work.learning import Desktop

@@ -10,9 +10,9 @@ import pytest
 from coffer.core.events import Ordered
 from coffer.core.rule import Wording
 from coffer.disk.sessions import find_sessions
-from coffer.work import draft as draft_module
-from coffer.work.ask import Asker
-from coffer.work.learn import Learning
+from coffer.work.rules import draft as draft_module
+from coffer.work.rules.ask import Asker
+from coffer.work.rules.learn import Learning
 from tests.transcripts import SESSION, THREAD, Codex, store
 from tests.work.learning import Desktop
 

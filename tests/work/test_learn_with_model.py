@@ -8,8 +8,8 @@ import pytest
 
 from coffer.core.settings import Model, Settings
 from coffer.disk.sessions import find_sessions
-from coffer.work.ask import Asker
-from coffer.work.learn import Learned, Learning
+from coffer.work.rules.ask import Asker
+from coffer.work.rules.learn import Learned, Learning
 from tests.models.server import OPENAI, ScriptedServer, Slept, hangs_up, serving
 from tests.work.learning import Desktop
 

@@ -14,9 +14,9 @@ from coffer.core.settings import Guard
 from coffer.launch.door import Door
 from coffer.store.home import Home
 from coffer.store.windows import merge_report
-from coffer.work.gate import judge_session
-from coffer.work.means import Reloaded, Sought, means_for
-from coffer.work.senses import with_means
+from coffer.work.guarding.gate import judge_session
+from coffer.work.guarding.means import Reloaded, Sought, means_for
+from coffer.work.guarding.senses import with_means
 from tests.work.open_session import Client
 
 SESSION = "5f0c5a62-0000-4000-8000-00000000cafe"

@@ -17,9 +17,9 @@ from coffer.store.guard_moves import keep_moves
 from coffer.store.guard_state import EVERYONE, Mode, guard_state, keep_state, state_path
 from coffer.store.home import Home
 from coffer.store.windows import merge_report
-from coffer.work.deliver import REHEARSAL, Asked
-from coffer.work.guard import Wish, act
-from coffer.work.nudge import last_answer, nudge
+from coffer.work.delivery.deliver import REHEARSAL, Asked
+from coffer.work.guarding.guard import Wish, act
+from coffer.work.guarding.nudge import last_answer, nudge
 from tests.transcripts import MODEL, Claude, text, usage
 from tests.work.open_session import Client
 

@@ -19,9 +19,9 @@ from coffer.store import vault
 from coffer.store.db import PREPARED, Receipt, database, receipts
 from coffer.store.home import Home
 from coffer.store.proposals import open_proposals
-from coffer.work.ask import Asker
-from coffer.work.memory_errors import NoteChangedSince
-from coffer.work.organize import carry_out, plan
+from coffer.work.memory.memory_errors import NoteChangedSince
+from coffer.work.memory.organize import carry_out, plan
+from coffer.work.rules.ask import Asker
 from coffer.work.undo_any import undo_any
 from tests.cli.run import Machine
 from tests.models.server import OPENAI, serving

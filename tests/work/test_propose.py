@@ -10,9 +10,9 @@ import pytest
 
 from coffer.disk import replace as replace_module
 from coffer.errors import Busy
-from coffer.work.draft import counting
-from coffer.work.propose import Said, by_words, issue, propose
-from coffer.work.rule_errors import NothingToChange, RuleRefused, TicketInvalid
+from coffer.work.rules.draft import counting
+from coffer.work.rules.propose import Said, by_words, issue, propose
+from coffer.work.rules.rule_errors import NothingToChange, RuleRefused, TicketInvalid
 from coffer.work.undo_any import undo_any
 from tests.work.learning import Desktop
 

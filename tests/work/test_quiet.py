@@ -14,8 +14,8 @@ import pytest
 
 from coffer.disk.live import start_mark
 from coffer.disk.places import Places
-from coffer.work import quiet
-from coffer.work.quiet import BEFORE_SECONDS, changed_alone
+from coffer.work.rules import quiet
+from coffer.work.rules.quiet import BEFORE_SECONDS, changed_alone
 
 HOUR = 3600.0
 

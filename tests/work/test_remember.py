@@ -14,13 +14,19 @@ from coffer.store import index
 from coffer.store.home import Home
 from coffer.store.index_search import Filters
 from coffer.store.project_errors import ProjectNotFound
-from coffer.work.bundles import bundle_for
-from coffer.work.handoff import By
-from coffer.work.memory_errors import IndexMaking, KeptAlready, NoSuchNote, NoteChangedSince, NoteRefused
-from coffer.work.memory_here import Here, here
-from coffer.work.projects import merge
-from coffer.work.recall import day_of, newest_of, recall
-from coffer.work.remember import Kept, Scope, remember, undo_remember
+from coffer.work.delivery.bundles import bundle_for
+from coffer.work.memory.handoff import By
+from coffer.work.memory.memory_errors import (
+    IndexMaking,
+    KeptAlready,
+    NoSuchNote,
+    NoteChangedSince,
+    NoteRefused,
+)
+from coffer.work.memory.recall import day_of, newest_of, recall
+from coffer.work.memory.remember import Kept, Scope, remember, undo_remember
+from coffer.work.project.memory_here import Here, here
+from coffer.work.project.projects import merge
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 CLAUDE = By("agent", "claude", "8f2c1d00")

@@ -9,9 +9,9 @@ import pytest
 from coffer.core.left_out import CUT, PASSED
 from coffer.core.settings import Guard
 from coffer.errors import TranscriptMissing
-from coffer.work.guard import Wish, act
-from coffer.work.move_story import moves_made
-from coffer.work.reread import HANGS, reread
+from coffer.work.guarding.guard import Wish, act
+from coffer.work.guarding.move_story import moves_made
+from coffer.work.guarding.reread import HANGS, reread
 from tests.work.open_session import Client
 
 CAPTURED = Path(__file__).parents[1] / "fixtures" / "left_out"

@@ -14,8 +14,8 @@ from coffer.disk.replace import refusals
 from coffer.errors import CofferError
 from coffer.store import proposals
 from coffer.store.db import database
-from coffer.work.ask import Asker
-from coffer.work.propose import Said, by_words, issue, propose
+from coffer.work.rules.ask import Asker
+from coffer.work.rules.propose import Said, by_words, issue, propose
 from coffer.work.undo_any import undo_any
 from tests.transcripts import Claude, call, result, text
 from tests.work.learning import Desktop

@@ -13,9 +13,9 @@ import pytest
 from coffer.core.settings import Learn, settings_of
 from coffer.core.settings_table import SettingsWrong
 from coffer.errors import SettingsBroken
-from coffer.work.deliver import REHEARSAL, Asked
-from coffer.work.propose import Said, propose
-from coffer.work.ticket_line import ticket_line
+from coffer.work.delivery.deliver import REHEARSAL, Asked
+from coffer.work.delivery.ticket_line import ticket_line
+from coffer.work.rules.propose import Said, propose
 from tests.transcripts import Codex
 from tests.work.learning import Desktop
 

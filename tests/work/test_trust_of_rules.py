@@ -9,7 +9,7 @@ import pytest
 from coffer.core.effective import key
 from coffer.store import trust
 from coffer.store.db import database
-from coffer.work.rule_list import listing
+from coffer.work.rules.rule_list import listing
 from coffer.work.undo_any import undo_any
 from tests.work.learning import Desktop
 

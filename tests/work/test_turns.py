@@ -10,8 +10,8 @@ import zstandard
 
 from coffer.core.dialect import MARKER
 from coffer.errors import TranscriptForeign
-from coffer.work import turns as module
-from coffer.work.turns import hear
+from coffer.work.rules import turns as module
+from coffer.work.rules.turns import hear
 from tests.transcripts import SESSION, THREAD, Claude, Codex, store, text
 
 TESTS = Path(__file__).resolve().parents[1]

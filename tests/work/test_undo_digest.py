@@ -8,9 +8,9 @@ import pytest
 
 from coffer.errors import ReceiptNotFound
 from coffer.store.db import FAILED, PREPARED, database, save
-from coffer.work import undo_digest as undo_digest_module
 from coffer.work.receipts import to_undo
-from coffer.work.rule_errors import RulesChangedSince
+from coffer.work.rules import undo_digest as undo_digest_module
+from coffer.work.rules.rule_errors import RulesChangedSince
 from coffer.work.undo_any import undo_any
 from tests.work.learning import Desktop
 

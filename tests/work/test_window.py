@@ -13,9 +13,9 @@ from coffer.disk.live import start_mark
 from coffer.disk.places import Places
 from coffer.store.home import Home
 from coffer.store.windows import merge_report, read_report, said_in_statusline, window_path
-from coffer.work.inspect import inspect
-from coffer.work.read import opened
-from coffer.work.window import STATUSLINE, hear, report_of
+from coffer.work.sessions.inspect import inspect
+from coffer.work.sessions.read import opened
+from coffer.work.sessions.window import STATUSLINE, hear, report_of
 from tests.transcripts import MODEL, Claude, text, usage
 
 

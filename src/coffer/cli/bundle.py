@@ -14,7 +14,7 @@ from coffer.cli import plain
 from coffer.cli.screen import bar_width, console, stacked_bar, text
 from coffer.cli.session import World
 from coffer.store.home import Home
-from coffer.work.bundles import session_context
+from coffer.work.delivery.bundles import session_context
 
 _EVENT = "SessionStart"
 _NARROW = 40

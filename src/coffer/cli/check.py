@@ -12,8 +12,8 @@ from coffer.cli.session import World, open_session, session_argument
 from coffer.core.check import Finding, Level, check
 from coffer.core.view import View
 from coffer.store.home import Home
-from coffer.work.read import Opened
-from coffer.work.repair import Repaired, repair
+from coffer.work.pruning.repair import Repaired, repair
+from coffer.work.sessions.read import Opened
 
 FOUND = 1
 _SHOWN_PLACES = 5

@@ -13,11 +13,11 @@ from coffer.cli.session import World, session_argument
 from coffer.core.session_state import SessionState
 from coffer.core.state_text import clock
 from coffer.store.home import Home
-from coffer.work.effective import user_home
-from coffer.work.find import find
-from coffer.work.handoff_draft import draft
-from coffer.work.instant import from_disk
-from coffer.work.keep import BY_HAND, NAMED, keep, state_of
+from coffer.work.guarding.instant import from_disk
+from coffer.work.guarding.keep import BY_HAND, NAMED, keep, state_of
+from coffer.work.memory.handoff_draft import draft
+from coffer.work.rules.effective import user_home
+from coffer.work.sessions.find import find
 
 _WIDEST = 200
 

@@ -22,11 +22,11 @@ from coffer.errors import CofferError
 from coffer.store import proposals
 from coffer.store.db import database
 from coffer.store.home import Home
-from coffer.work.desk import Desk, Done, Where, checked
-from coffer.work.privilege import Propose, may
-from coffer.work.rule_errors import OnlyThePerson
+from coffer.work.rules.desk import Desk, Done, Where, checked
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.rules.rule_errors import OnlyThePerson
+from coffer.work.rules.shelf import Shelf
 from coffer.work.settings import load
-from coffer.work.shelf import Shelf
 
 
 @dataclass(frozen=True, slots=True)

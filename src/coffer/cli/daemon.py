@@ -21,7 +21,7 @@ from coffer.daemon import client, life
 from coffer.daemon.errors import DaemonSilent
 from coffer.disk.replace import refusals
 from coffer.store.home import Home
-from coffer.work.listing import Stood
+from coffer.work.sessions.listing import Stood
 
 _STOPPED = 3
 """Exit code of `status` where no daemon runs, as of `systemctl status`."""

@@ -12,11 +12,11 @@ import click
 from coffer.cli import plain
 from coffer.cli.counter import Counter, json_option, on_terminal, report, where_of
 from coffer.errors import CofferError
-from coffer.work.desk import Desk, Done
-from coffer.work.inbox import Inbox, Item
-from coffer.work.privilege import Propose, may
-from coffer.work.rule_errors import ItemNotFound, OnlyThePerson
-from coffer.work.shelf import Shelf
+from coffer.work.rules.desk import Desk, Done
+from coffer.work.rules.inbox import Inbox, Item
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.rules.rule_errors import ItemNotFound, OnlyThePerson
+from coffer.work.rules.shelf import Shelf
 
 _MOST_SHOWN = 20
 _KEYS = "[a]ccept  accept as [h]ard  [e]dit  [m]erge  [r]eject  [s]kip  [q]uit"

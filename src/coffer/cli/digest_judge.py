@@ -12,8 +12,8 @@ import click
 
 from coffer.cli import plain
 from coffer.cli.counter import loose
-from coffer.work.digest import check, judge, relate, tools_of
-from coffer.work.lines import read_objects
+from coffer.work.rules.digest import check, judge, relate, tools_of
+from coffer.work.rules.lines import read_objects
 
 _FILE = click.Path(path_type=Path, allow_dash=True)
 _REFUSED = 1

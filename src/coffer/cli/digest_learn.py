@@ -17,11 +17,11 @@ from coffer.core.rule_record import change_as_json
 from coffer.disk.sessions import ARCHIVED, MAIN, Found, find_sessions
 from coffer.errors import TranscriptMissing
 from coffer.store.evidence import clean
-from coffer.work.ask import Asker
-from coffer.work.find import find
-from coffer.work.learn import Learned, Learning
-from coffer.work.privilege import Propose, may
-from coffer.work.rule_errors import OnlyThePerson
+from coffer.work.rules.ask import Asker
+from coffer.work.rules.learn import Learned, Learning
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.rules.rule_errors import OnlyThePerson
+from coffer.work.sessions.find import find
 
 _MOST_SHOWN = 30
 

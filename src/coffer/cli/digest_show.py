@@ -9,8 +9,8 @@ import click
 
 from coffer.cli import plain
 from coffer.cli.counter import Counter, json_option, loose, rule_argument
-from coffer.work.rule_list import listing
-from coffer.work.rule_list import why as reasons
+from coffer.work.rules.rule_list import listing
+from coffer.work.rules.rule_list import why as reasons
 
 _WHOLE = 10_000
 """Characters of a rule: one that is cut can't be judged, so it goes on in the next line."""
@@ -36,7 +36,7 @@ def show(everything: bool, effective: bool, as_machine: bool) -> None:
 
 
 def _effective(counter: Counter, *, as_machine: bool) -> None:
-    from coffer.work.effective import effective_of  # noqa: PLC0415  (only --effective needs it)
+    from coffer.work.rules.effective import effective_of  # noqa: PLC0415  (only --effective needs it)
 
     found = effective_of(counter.world.folder, counter.home, counter.world.environment)
     if as_machine:

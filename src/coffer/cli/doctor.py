@@ -21,14 +21,14 @@ from coffer.daemon import life
 from coffer.disk.replace import refusals
 from coffer.errors import CofferError
 from coffer.store.home import Home
-from coffer.work.agent_client import claude_version
-from coffer.work.doctor import examine
-from coffer.work.doctor_home import open_to_others
-from coffer.work.doctor_row import Fix, Patient, Row
-from coffer.work.install import install, plan
-from coffer.work.privilege import Propose, may
-from coffer.work.rule_errors import OnlyThePerson
-from coffer.work.setup import Ground, add_server, first_bundle, grant, switch_memory, write_files
+from coffer.work.agent_settings.agent_client import claude_version
+from coffer.work.agent_settings.install import install, plan
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.rules.rule_errors import OnlyThePerson
+from coffer.work.setup.doctor import examine
+from coffer.work.setup.doctor_home import open_to_others
+from coffer.work.setup.doctor_row import Fix, Patient, Row
+from coffer.work.setup.setup import Ground, add_server, first_bundle, grant, switch_memory, write_files
 
 _COLOURS = {"ok": "green", "warning": "yellow", "fatal": "red"}
 _MARKS = {"ok": "·", "warning": "!", "fatal": "✗"}

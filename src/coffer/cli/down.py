@@ -18,12 +18,12 @@ from coffer.daemon import life, listen
 from coffer.daemon.errors import DaemonSilent
 from coffer.errors import CofferError
 from coffer.store.home import Home
-from coffer.work.hook_files import is_silent
-from coffer.work.install import hook_path
-from coffer.work.privilege import Propose, may
-from coffer.work.rule_errors import OnlyThePerson
-from coffer.work.setup import Ground, Outcome
-from coffer.work.takedown import (
+from coffer.work.agent_settings.hook_files import is_silent
+from coffer.work.agent_settings.install import hook_path
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.rules.rule_errors import OnlyThePerson
+from coffer.work.setup.setup import Ground, Outcome
+from coffer.work.setup.takedown import (
     KEPT,
     RUNNING,
     AgentTakedown,

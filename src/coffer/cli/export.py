@@ -12,9 +12,9 @@ from coffer.cli import plain
 from coffer.cli.session import World
 from coffer.disk.project import project_of
 from coffer.store.home import Home
-from coffer.work.archive import export
-from coffer.work.effective import user_home
-from coffer.work.identity import identity_of
+from coffer.work.memory.archive import export
+from coffer.work.project.identity import identity_of
+from coffer.work.rules.effective import user_home
 
 
 @click.command()

@@ -13,10 +13,10 @@ from coffer.cli.session import World
 from coffer.cli.version import version
 from coffer.daemon import life
 from coffer.store.home import Home
-from coffer.work.forget import Found, Place, forget, look
-from coffer.work.forget_errors import NotAllForgotten
-from coffer.work.privilege import Propose, may
-from coffer.work.rule_errors import OnlyThePerson
+from coffer.work.memory.forget import Found, Place, forget, look
+from coffer.work.memory.forget_errors import NotAllForgotten
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.rules.rule_errors import OnlyThePerson
 
 _LABELS = {
     "entry": "vault",

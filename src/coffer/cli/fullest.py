@@ -16,13 +16,13 @@ from coffer.cli.show import draw
 from coffer.disk.places import Places
 from coffer.disk.sessions import SUBAGENT, WORKFLOW, Found, find_sessions, thread_names
 from coffer.store.home import Home
-from coffer.work.find import thread_paths
-from coffer.work.holders import Holders
-from coffer.work.inspect import inspect
-from coffer.work.listing import Listed, listing
-from coffer.work.prune import apply, propose
-from coffer.work.read import opened
-from coffer.work.undo import undo
+from coffer.work.pruning.prune import apply, propose
+from coffer.work.pruning.undo import undo
+from coffer.work.sessions.find import thread_paths
+from coffer.work.sessions.holders import Holders
+from coffer.work.sessions.inspect import inspect
+from coffer.work.sessions.listing import Listed, listing
+from coffer.work.sessions.read import opened
 
 _TOP = 8
 _SAMPLE = "claude-session.jsonl"

@@ -10,7 +10,7 @@ import click
 from coffer.cli import plain
 from coffer.cli.session import World
 from coffer.store.home import Home
-from coffer.work.gc import RETENTION_DAYS, collect
+from coffer.work.pruning.gc import RETENTION_DAYS, collect
 
 
 @click.command()

@@ -11,9 +11,9 @@ from coffer.cli.plain import visible_line, visible_path
 from coffer.cli.session import World, session_argument
 from coffer.core.safepoint import Answer, Verdict
 from coffer.store.home import Home
-from coffer.work.find import find
-from coffer.work.gate import as_json, capture, judge_folder, judge_session
-from coffer.work.instant import from_disk
+from coffer.work.guarding.gate import as_json, capture, judge_folder, judge_session
+from coffer.work.guarding.instant import from_disk
+from coffer.work.sessions.find import find
 
 _screen = click.option(
     "--screen",
@@ -40,8 +40,8 @@ def why(session: str, screen: Path | None, as_machine: bool) -> None:
     home = Home.of(world.environment)
     verdict = judge_session(transcript, world.places, home, _read(screen))
     if screen is None:
-        from coffer.work.guarded import Guarded  # noqa: PLC0415  (a captured folder needs none of it)
-        from coffer.work.senses import with_means  # noqa: PLC0415
+        from coffer.work.guarding.guarded import Guarded  # noqa: PLC0415  (a captured folder needs none of it)
+        from coffer.work.guarding.senses import with_means  # noqa: PLC0415
 
         found = Guarded(transcript, home, world.places, world.environment)
         verdict = with_means(found, found.settings(), verdict)

@@ -19,16 +19,16 @@ from coffer.daemon import life
 from coffer.disk.ancestors import pids_above
 from coffer.store.guard_moves import Order, keep_order
 from coffer.store.home import Home
-from coffer.work.find import find
-from coffer.work.gate import as_json, judge_session
-from coffer.work.guard import Hands, Move, Wish, act
-from coffer.work.guard_errors import LeftAlone, MoveFailed, NotSafe, ReloadNotSeen
-from coffer.work.guarded import Guarded, why_not
-from coffer.work.means import MeansName
-from coffer.work.move_story import unread
-from coffer.work.nudge import last_answer, window_now
-from coffer.work.senses import Senses, plan_now
-from coffer.work.window import report_of
+from coffer.work.guarding.gate import as_json, judge_session
+from coffer.work.guarding.guard import Hands, Move, Wish, act
+from coffer.work.guarding.guard_errors import LeftAlone, MoveFailed, NotSafe, ReloadNotSeen
+from coffer.work.guarding.guarded import Guarded, why_not
+from coffer.work.guarding.means import MeansName
+from coffer.work.guarding.move_story import unread
+from coffer.work.guarding.nudge import last_answer, window_now
+from coffer.work.guarding.senses import Senses, plan_now
+from coffer.work.sessions.find import find
+from coffer.work.sessions.window import report_of
 
 LOOK_SECONDS = 1.0
 _HOW: dict[MeansName, str] = {

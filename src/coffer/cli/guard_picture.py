@@ -12,7 +12,7 @@ from coffer.cli.daemon import stood
 from coffer.cli.screen import cell, keep_whole, stacked_bar, table, text
 from coffer.cli.session import World
 from coffer.store.home import Home
-from coffer.work.watch import Watched, watched
+from coffer.work.guarding.watch import Watched, watched
 
 _GAUGE = 12
 _STYLES = {"trim": "yellow", "deep": "bold yellow", "last call": "bold red"}

@@ -11,8 +11,8 @@ from coffer.cli.plain import visible_line
 from coffer.cli.session import World, complete_sessions
 from coffer.store.guard_state import EVERYONE, Mode, guard_state, keep_state
 from coffer.store.home import Home
-from coffer.work.find import find
-from coffer.work.gate import judge_session
+from coffer.work.guarding.gate import judge_session
+from coffer.work.sessions.find import find
 
 LOOK_SECONDS = 2.0
 
@@ -50,7 +50,7 @@ def view(*, watch: bool, as_machine: bool) -> None:
 
 def _rows(world: World, home: Home) -> list[dict[str, object]]:
     from coffer.cli.daemon import picture, stood  # noqa: PLC0415  (as the next)
-    from coffer.work.watch import as_json, watched  # noqa: PLC0415  (planning a prune imports much)
+    from coffer.work.guarding.watch import as_json, watched  # noqa: PLC0415  (planning a prune imports much)
 
     known = stood(picture(home), world.environment)
     return [as_json(one) for one in watched(home, world.places, world.environment, known)]

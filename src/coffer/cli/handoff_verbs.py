@@ -23,10 +23,20 @@ from coffer.core.since import MOST_OTHERS, told
 from coffer.disk.ancestors import agent_above
 from coffer.errors import CofferError
 from coffer.store.home import Home
-from coffer.work.handoff import MOST_KEPT, By, Written, branches, current, drop, kept, put_text, set_handoff
-from coffer.work.handoff_errors import HandoffRefused, NoHandoff
-from coffer.work.handoff_place import Place, place_of
-from coffer.work.resume import as_json, entry_as_json, resume_of
+from coffer.work.memory.handoff import (
+    MOST_KEPT,
+    By,
+    Written,
+    branches,
+    current,
+    drop,
+    kept,
+    put_text,
+    set_handoff,
+)
+from coffer.work.memory.handoff_errors import HandoffRefused, NoHandoff
+from coffer.work.memory.handoff_place import Place, place_of
+from coffer.work.memory.resume import as_json, entry_as_json, resume_of
 
 _TEMPLATE = """## Goal
 
@@ -276,8 +286,8 @@ def draft_command(session: str, as_machine: bool) -> None:
 
     Nothing that was written on purpose since the session began is replaced, and no later draft.
     """
-    from coffer.work.find import find  # noqa: PLC0415  (only a draft reads transcripts)
-    from coffer.work.handoff_draft import draft  # noqa: PLC0415
+    from coffer.work.memory.handoff_draft import draft  # noqa: PLC0415
+    from coffer.work.sessions.find import find  # noqa: PLC0415  (only a draft reads transcripts)
 
     world = World.now()
     home, user = Home.of(world.environment), Path(world.environment.get("HOME") or Path.home())

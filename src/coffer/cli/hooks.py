@@ -17,12 +17,12 @@ from coffer.disk.agent_errors import ClientMissing, ClientRefused
 from coffer.errors import CofferError
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work import codex_trust, mcp_entries, native_memory
-from coffer.work.agent_client import claude_version, find_client
-from coffer.work.client_writes import close_open
-from coffer.work.config_write import ADDED, PERMITTED, RESTORED
-from coffer.work.hook_status import hook_status
-from coffer.work.install import (
+from coffer.work.agent_settings import codex_trust, mcp_entries, native_memory
+from coffer.work.agent_settings.agent_client import claude_version, find_client
+from coffer.work.agent_settings.client_writes import close_open
+from coffer.work.agent_settings.config_write import ADDED, PERMITTED, RESTORED
+from coffer.work.agent_settings.hook_status import hook_status
+from coffer.work.agent_settings.install import (
     InstallPlan,
     install,
     plan,
@@ -31,9 +31,9 @@ from coffer.work.install import (
     uninstall,
     write,
 )
-from coffer.work.privilege import Propose, may
-from coffer.work.rule_errors import OnlyThePerson
-from coffer.work.setup import Ground, add_server, grant
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.rules.rule_errors import OnlyThePerson
+from coffer.work.setup.setup import Ground, add_server, grant
 
 _BROKEN = 1
 _AGENT = click.argument("agent", type=click.Choice([*HOOK_AGENTS, "all"]), default="all")

@@ -16,8 +16,8 @@ from coffer.cli import plain
 from coffer.core.json_edit import JsonRefused
 from coffer.core.redact import redact
 from coffer.store.db import Receipt
-from coffer.work.codex_trust import Trust
-from coffer.work.config_write import (
+from coffer.work.agent_settings.codex_trust import Trust
+from coffer.work.agent_settings.config_write import (
     ADDED,
     DISABLED,
     FORBIDDEN,
@@ -29,8 +29,8 @@ from coffer.work.config_write import (
     TRUSTED,
     UNINSTALLED,
 )
-from coffer.work.hook_status import HookStatus
-from coffer.work.install import InstallPlan, diff_together
+from coffer.work.agent_settings.hook_status import HookStatus
+from coffer.work.agent_settings.install import InstallPlan, diff_together
 
 _LONGEST = 400
 """Characters of a line of a diff: a minified file is one line."""

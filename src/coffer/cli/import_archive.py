@@ -13,9 +13,9 @@ from coffer.cli.session import World
 from coffer.store import vault
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work.archive import Taken, look_into, take_in
-from coffer.work.privilege import Propose, may
-from coffer.work.rule_errors import OnlyThePerson
+from coffer.work.memory.archive import Taken, look_into, take_in
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.rules.rule_errors import OnlyThePerson
 
 
 @click.command()

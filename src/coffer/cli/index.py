@@ -14,7 +14,7 @@ from coffer.cli.session import World
 from coffer.disk.replace import refusals
 from coffer.store import index
 from coffer.store.home import Home
-from coffer.work.index_use import rebuild
+from coffer.work.memory.index_use import rebuild
 
 
 @click.group()

@@ -19,9 +19,18 @@ from coffer.cli.session import World, complete_sessions
 from coffer.disk.sessions import Found, find_sessions
 from coffer.errors import CofferError, ModelUnavailable, SessionNotFound, TranscriptUnreadable
 from coffer.store.home import Home
-from coffer.work.distil import ALREADY, DISTILLED, FAILED, NO_MODEL, NOT_FOUND, NOTHING, Distiller, Result
-from coffer.work.distil_due import Standing, due, standings
-from coffer.work.find import find
+from coffer.work.memory.distil import (
+    ALREADY,
+    DISTILLED,
+    FAILED,
+    NO_MODEL,
+    NOT_FOUND,
+    NOTHING,
+    Distiller,
+    Result,
+)
+from coffer.work.memory.distil_due import Standing, due, standings
+from coffer.work.sessions.find import find
 from coffer.work.settings import load
 
 _SHOWN = {

@@ -17,8 +17,8 @@ from coffer.core.entry import Entry, title
 from coffer.disk.project import project_of
 from coffer.store.home import Home
 from coffer.store.projects import all_known
-from coffer.work.effective import user_home
-from coffer.work.journal_list import Page, all_lanes, lanes_of, pages
+from coffer.work.memory.journal_list import Page, all_lanes, lanes_of, pages
+from coffer.work.rules.effective import user_home
 
 LAST_DAYS = 7
 _BOLD = re.compile(r"\*\*(.+?)\*\*")

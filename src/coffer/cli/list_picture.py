@@ -11,7 +11,7 @@ from rich.text import Text
 from coffer.cli import plain
 from coffer.cli.screen import cell, console, keep_whole, table, text
 from coffer.disk.sessions import MAIN
-from coffer.work.listing import Listed
+from coffer.work.sessions.listing import Listed
 
 _WARM, _HOT = 0.55, 0.8
 _ID = 8

@@ -18,10 +18,10 @@ from coffer.cli.session import World
 from coffer.errors import CofferError
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work import native_memory as memory
-from coffer.work.install import InstallPlan
-from coffer.work.privilege import Propose, may
-from coffer.work.rule_errors import OnlyThePerson
+from coffer.work.agent_settings import native_memory as memory
+from coffer.work.agent_settings.install import InstallPlan
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.rules.rule_errors import OnlyThePerson
 
 _AGENT = click.argument("agent", type=click.Choice([*SWITCHES, "all"]), default="all")
 _DRY = click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")

@@ -14,13 +14,13 @@ from coffer.cli.session import World
 from coffer.core.entry import title
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work.ask import Asker
-from coffer.work.effective import user_home
-from coffer.work.memory_folder import memory_folder
-from coffer.work.memory_here import here
-from coffer.work.organize import Order, carry_out, plan
-from coffer.work.privilege import Propose, may
-from coffer.work.rule_errors import OnlyThePerson
+from coffer.work.memory.organize import Order, carry_out, plan
+from coffer.work.project.memory_folder import memory_folder
+from coffer.work.project.memory_here import here
+from coffer.work.rules.ask import Asker
+from coffer.work.rules.effective import user_home
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.rules.rule_errors import OnlyThePerson
 from coffer.work.settings import load
 
 _SHOWN = 8

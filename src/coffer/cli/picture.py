@@ -12,8 +12,8 @@ from coffer.cli.screen import COLOURS, bar_width, cell, console, stacked_bar, ta
 from coffer.core.chain import seconds
 from coffer.core.shares import SENT
 from coffer.disk.live import Holder
-from coffer.work.inspect import Report
-from coffer.work.report import by_age, by_kind
+from coffer.work.sessions.inspect import Report
+from coffer.work.sessions.report import by_age, by_kind
 
 _WHAT, _NUMBERS, _NARROWEST = 26, 28, 16
 """Widths in characters: the column "what", what the number columns take, the least for a text."""

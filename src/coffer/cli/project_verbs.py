@@ -18,9 +18,9 @@ from coffer.cli.session import World
 from coffer.store.db import Receipt
 from coffer.store.home import Home
 from coffer.store.projects import all_known, folder, standing
-from coffer.work.privilege import Propose, may
-from coffer.work.projects import About, Merge, about, alias, find, label, lanes_of, merge, planned
-from coffer.work.rule_errors import OnlyThePerson
+from coffer.work.project.projects import About, Merge, about, alias, find, label, lanes_of, merge, planned
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.rules.rule_errors import OnlyThePerson
 
 _MOST_SHOWN = 20
 _PLACE = click.Path(path_type=Path)

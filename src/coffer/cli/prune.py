@@ -10,8 +10,8 @@ import click
 from coffer.cli.session import World, open_session, session_argument
 from coffer.core.strategies.table import PRESCRIPTIONS
 from coffer.store.home import Home
-from coffer.work.prune import Proposal, Written, apply, propose, write_checked
-from coffer.work.prune_report import as_json
+from coffer.work.pruning.prune import Proposal, Written, apply, propose, write_checked
+from coffer.work.pruning.prune_report import as_json
 
 
 @click.command()

@@ -11,9 +11,9 @@ from coffer.core.plan import Cut, Drop, Strip, Stub, Trim
 from coffer.core.price import WARM_MINUTES
 from coffer.core.stub import call_note
 from coffer.store.db import Receipt
-from coffer.work.prune import Proposal, Written
-from coffer.work.prune_report import price_of, shares
-from coffer.work.report import by_kind
+from coffer.work.pruning.prune import Proposal, Written
+from coffer.work.pruning.prune_report import price_of, shares
+from coffer.work.sessions.report import by_kind
 
 
 def draw(proposal: Proposal, written: Written, receipt: Receipt | None) -> None:

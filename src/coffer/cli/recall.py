@@ -21,9 +21,9 @@ from coffer.store.home import Home
 from coffer.store.index import Progress
 from coffer.store.index_search import Filters, Hit
 from coffer.store.project_errors import ProjectNotFound
-from coffer.work.effective import user_home
-from coffer.work.memory_here import here
-from coffer.work.recall import MOST, day_of, newest_of, recall, told_of
+from coffer.work.memory.recall import MOST, day_of, newest_of, recall, told_of
+from coffer.work.project.memory_here import here
+from coffer.work.rules.effective import user_home
 
 _SHOWN = 320
 _LANES = click.Choice(["knowledge", "journal"])

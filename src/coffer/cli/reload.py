@@ -14,9 +14,9 @@ from coffer.core.typed_reload import TYPED
 from coffer.errors import SessionNotFound, TranscriptEmpty
 from coffer.launch.errors import ReloadRefused
 from coffer.store.home import Home
-from coffer.work import runs
-from coffer.work.find import find
-from coffer.work.reread import Reread, reread
+from coffer.work.guarding import runs
+from coffer.work.guarding.reread import Reread, reread
+from coffer.work.sessions.find import find
 
 
 @click.command()

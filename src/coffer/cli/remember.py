@@ -13,10 +13,10 @@ from coffer.cli.counter import json_option
 from coffer.cli.session import World
 from coffer.disk.ancestors import agent_above
 from coffer.store.home import Home
-from coffer.work.effective import user_home
-from coffer.work.handoff import By
-from coffer.work.memory_here import here
-from coffer.work.remember import Scope, remember
+from coffer.work.memory.handoff import By
+from coffer.work.memory.remember import Scope, remember
+from coffer.work.project.memory_here import here
+from coffer.work.rules.effective import user_home
 
 _AGENTS = {"Claude Code": "claude", "Codex": "codex"}
 

@@ -28,8 +28,8 @@ def _renew() -> None:
     from coffer.cli.session import World  # noqa: PLC0415  (only who changes rules needs any of it)
     from coffer.daemon import life  # noqa: PLC0415
     from coffer.store.home import Home  # noqa: PLC0415
-    from coffer.work.bundle_files import published  # noqa: PLC0415
-    from coffer.work.setup import Ground, first_bundle  # noqa: PLC0415
+    from coffer.work.delivery.bundle_files import published  # noqa: PLC0415
+    from coffer.work.setup.setup import Ground, first_bundle  # noqa: PLC0415
 
     world = World.now()
     home = Home.of(world.environment)

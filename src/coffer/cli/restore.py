@@ -11,7 +11,7 @@ from coffer.cli.plain import visible
 from coffer.cli.session import World
 from coffer.errors import WriteFailed
 from coffer.store.home import Home
-from coffer.work.restore import Restored, restore
+from coffer.work.pruning.restore import Restored, restore
 
 
 @click.command()

@@ -14,8 +14,8 @@ from click.shell_completion import CompletionItem
 
 from coffer.disk.places import Places
 from coffer.disk.sessions import SUBAGENT, WORKFLOW, find_sessions
-from coffer.work.find import find, thread_paths
-from coffer.work.read import Opened, opened
+from coffer.work.sessions.find import find, thread_paths
+from coffer.work.sessions.read import Opened, opened
 
 _MOST_COMPLETIONS = 50
 

@@ -15,7 +15,7 @@ from coffer.cli import plain
 from coffer.cli.session import World
 from coffer.disk.places import Places
 from coffer.disk.sessions import SUBAGENT, WORKFLOW, Found, find_sessions
-from coffer.work.listing import Listed, as_json, listing
+from coffer.work.sessions.listing import Listed, as_json, listing
 
 _DEFAULT_ROWS = 20
 

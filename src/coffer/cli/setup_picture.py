@@ -11,11 +11,11 @@ from coffer.cli import plain
 from coffer.cli.hooks_picture import DONE, plan_json, say, show_plans, show_short
 from coffer.core.bundle import Bundle
 from coffer.store.db import Receipt
-from coffer.work.config_write import DISABLED, FORBIDDEN, INSTALLED, PERMITTED, UNINSTALLED
-from coffer.work.install import InstallPlan
-from coffer.work.rehearse import Rehearsal
-from coffer.work.setup import AgentSetup, Outcome
-from coffer.work.takedown import AgentTakedown
+from coffer.work.agent_settings.config_write import DISABLED, FORBIDDEN, INSTALLED, PERMITTED, UNINSTALLED
+from coffer.work.agent_settings.install import InstallPlan
+from coffer.work.delivery.rehearse import Rehearsal
+from coffer.work.setup.setup import AgentSetup, Outcome
+from coffer.work.setup.takedown import AgentTakedown
 
 _LABEL = 12
 _SERVER = {

@@ -10,9 +10,9 @@ import click
 from coffer.cli.session import World, open_session, session_argument
 from coffer.disk.live import Holder
 from coffer.disk.sessions import thread_names
-from coffer.work.holders import Holders
-from coffer.work.inspect import Report, inspect
-from coffer.work.report import as_json
+from coffer.work.sessions.holders import Holders
+from coffer.work.sessions.inspect import Report, inspect
+from coffer.work.sessions.report import as_json
 
 
 @click.command()

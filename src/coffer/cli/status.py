@@ -20,7 +20,7 @@ from coffer.cli.session import World
 from coffer.errors import SettingsBroken
 from coffer.store.home import Home
 from coffer.work.settings import keyless, load
-from coffer.work.status import (
+from coffer.work.setup.status import (
     AgentStatus,
     Clients,
     SessionStatus,

@@ -12,9 +12,9 @@ from coffer.cli import plain
 from coffer.cli.session import World
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work.privilege import Propose, may
-from coffer.work.rule_errors import OnlyThePerson
-from coffer.work.trust import (
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.rules.rule_errors import OnlyThePerson
+from coffer.work.rules.trust import (
     PendingTrust,
     give_trust,
     pending_trust,

@@ -13,9 +13,9 @@ from coffer.cli.session import World
 from coffer.disk.live import holders
 from coffer.disk.places import Places
 from coffer.store.home import Home
-from coffer.work.config_write import KINDS
+from coffer.work.agent_settings.config_write import KINDS
 from coffer.work.receipts import to_undo
-from coffer.work.rule_errors import OnlyThePerson
+from coffer.work.rules.rule_errors import OnlyThePerson
 from coffer.work.undo_any import undo_any
 
 FOR_THE_PERSON = ("digest", "trust", "project", *KINDS)
@@ -39,7 +39,7 @@ def command(receipt: str, as_machine: bool) -> None:
     home = Home.of(world.environment)
     found = to_undo(home, receipt)
     if found.kind in FOR_THE_PERSON:
-        from coffer.work.privilege import Propose, may  # noqa: PLC0415  (a prune is undone without asking)
+        from coffer.work.rules.privilege import Propose, may  # noqa: PLC0415  (a prune is undone without asking)
 
         allowed = may(world.environment, terminal=True, yes=False)
         if isinstance(allowed, Propose):

@@ -12,10 +12,10 @@ from coffer.cli.guard_now import is_inside, waited
 from coffer.cli.session import World
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work.guard_errors import LeftAlone, NotSafe, ReloadNotSeen
-from coffer.work.guarded import Guarded
-from coffer.work.senses import Senses
-from coffer.work.undo_open import undo_open
+from coffer.work.guarding.guard_errors import LeftAlone, NotSafe, ReloadNotSeen
+from coffer.work.guarding.guarded import Guarded
+from coffer.work.guarding.senses import Senses
+from coffer.work.guarding.undo_open import undo_open
 
 WAIT_SECONDS = 600.0
 INSIDE = "this runs in the session itself, which is not idle before it ends; run it in another terminal"

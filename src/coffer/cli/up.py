@@ -22,10 +22,10 @@ from coffer.core.effective import UNTRUSTED
 from coffer.daemon import life
 from coffer.errors import CofferError
 from coffer.store.home import Home
-from coffer.work.bundles import bundle_for
-from coffer.work.privilege import Propose, may
-from coffer.work.rehearse import Rehearsal, both_forms, rehearse
-from coffer.work.setup import (
+from coffer.work.delivery.bundles import bundle_for
+from coffer.work.delivery.rehearse import Rehearsal, both_forms, rehearse
+from coffer.work.rules.privilege import Propose, may
+from coffer.work.setup.setup import (
     HOOKS,
     AgentSetup,
     Ground,

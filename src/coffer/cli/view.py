@@ -14,7 +14,7 @@ from coffer.core.attachments import texts
 from coffer.core.content import payload
 from coffer.core.items import Context, Item
 from coffer.core.view import View
-from coffer.work.read import Opened
+from coffer.work.sessions.read import Opened
 
 _SHORT = 12
 _RULE = 72

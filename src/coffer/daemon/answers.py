@@ -24,14 +24,14 @@ from coffer.store.fired import note_fired
 from coffer.store.home import Home
 from coffer.store.hook_events import drop_old, keep
 from coffer.store.sent import Outbox, save_new, take_in
-from coffer.work.bundle_files import drop_spooled, read_spool
-from coffer.work.bundles import session_context
-from coffer.work.deliver import EVENTS, REHEARSAL, Asked, World, answer, asked_of
-from coffer.work.held import QUICK, child_file
-from coffer.work.nudge import nudge
-from coffer.work.spooled import asked_in, delivery_of
-from coffer.work.ticket_line import ticket_line
-from coffer.work.window import STATUSLINE, hear
+from coffer.work.delivery.bundle_files import drop_spooled, read_spool
+from coffer.work.delivery.bundles import session_context
+from coffer.work.delivery.deliver import EVENTS, REHEARSAL, Asked, World, answer, asked_of
+from coffer.work.delivery.held import QUICK, child_file
+from coffer.work.delivery.spooled import asked_in, delivery_of
+from coffer.work.delivery.ticket_line import ticket_line
+from coffer.work.guarding.nudge import nudge
+from coffer.work.sessions.window import STATUSLINE, hear
 
 _LOG = logging.getLogger("coffer.daemon")
 LARGE = 1 << 20

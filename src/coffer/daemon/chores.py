@@ -21,14 +21,14 @@ from coffer.store.db import database
 from coffer.store.deliveries import Delivery
 from coffer.store.home import Home
 from coffer.store.sent import Outbox
-from coffer.work.bundle_files import published
-from coffer.work.bundles import NO_PROJECT, publish_all
-from coffer.work.confirm import Progress, confirm
-from coffer.work.deliver import World
-from coffer.work.effective import user_home
-from coffer.work.holders import Holders
-from coffer.work.lane import lane_folder
-from coffer.work.trust import take
+from coffer.work.delivery.bundle_files import published
+from coffer.work.delivery.bundles import NO_PROJECT, publish_all
+from coffer.work.delivery.confirm import Progress, confirm
+from coffer.work.delivery.deliver import World
+from coffer.work.rules.effective import user_home
+from coffer.work.rules.lane import lane_folder
+from coffer.work.rules.trust import take
+from coffer.work.sessions.holders import Holders
 
 _LOG = logging.getLogger("coffer.daemon")
 MOST_ROOTS = 300

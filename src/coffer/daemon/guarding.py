@@ -23,10 +23,10 @@ from coffer.disk.follow import Growth
 from coffer.disk.places import Places
 from coffer.disk.sessions import Found
 from coffer.errors import CofferError
-from coffer.work.attend import Due, due
-from coffer.work.deliver import Asked
-from coffer.work.guarded import Guarded
-from coffer.work.holders import Holders
+from coffer.work.delivery.deliver import Asked
+from coffer.work.guarding.attend import Due, due
+from coffer.work.guarding.guarded import Guarded
+from coffer.work.sessions.holders import Holders
 
 if TYPE_CHECKING:
     from coffer.daemon.standing import Standing

@@ -13,7 +13,7 @@ from fastapi import FastAPI, HTTPException, Query, Request, Response
 from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.daemon.answers import Answered
 from coffer.daemon.listen import NAME
-from coffer.work.deliver import LATE
+from coffer.work.delivery.deliver import LATE
 
 V1 = "/api/v1"
 _STEPS = 3

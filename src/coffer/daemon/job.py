@@ -20,11 +20,11 @@ from coffer.disk.places import Places
 from coffer.disk.sessions import Found
 from coffer.errors import CofferError
 from coffer.store.home import Home
-from coffer.work.ask import Asker
-from coffer.work.effective import user_home
-from coffer.work.handoff_draft import OLDEST, draft
-from coffer.work.keep import keep
-from coffer.work.learn import Learning
+from coffer.work.guarding.keep import keep
+from coffer.work.memory.handoff_draft import OLDEST, draft
+from coffer.work.rules.ask import Asker
+from coffer.work.rules.effective import user_home
+from coffer.work.rules.learn import Learning
 from coffer.work.settings import load
 
 NICE = 10
@@ -88,7 +88,7 @@ def draft_handoff(job: dict[str, Any]) -> dict[str, Any]:
 
 def distil(job: dict[str, Any]) -> dict[str, Any]:
     """Write some closed sessions into the journal, and draft the handoffs of those that wrote none."""
-    from coffer.work.distil import DISTILLED, FAILED, Distiller  # noqa: PLC0415  (learning, which people wait for, needs none of it)
+    from coffer.work.memory.distil import DISTILLED, FAILED, Distiller  # noqa: PLC0415  (learning, which people wait for, needs none of it)
 
     environment: dict[str, str] = job["environment"]
     home = Home.of(environment)
@@ -119,9 +119,9 @@ def _undrafted(home: Home, path: str, environment: dict[str, str]) -> str:
 
 def guard(job: dict[str, Any]) -> dict[str, Any]:
     """Do what is due in one session of Claude Code, if it may be done now."""
-    from coffer.work.attend import Due, attend  # noqa: PLC0415  (as above)
-    from coffer.work.guard import Wish  # noqa: PLC0415
-    from coffer.work.guarded import Guarded  # noqa: PLC0415
+    from coffer.work.guarding.attend import Due, attend  # noqa: PLC0415  (as above)
+    from coffer.work.guarding.guard import Wish  # noqa: PLC0415
+    from coffer.work.guarding.guarded import Guarded  # noqa: PLC0415
 
     environment: dict[str, str] = job["environment"]
     session = Guarded(Path(job["transcript"]), Home(Path(job["home"])), Places.of(environment), environment)

@@ -21,8 +21,8 @@ from coffer.disk.follow import Growth
 from coffer.disk.places import Places
 from coffer.disk.sessions import ARCHIVED, MAIN, Found
 from coffer.errors import CofferError
-from coffer.work.deliver import Asked
-from coffer.work.distil_due import QUIET_SECONDS, is_sure, standings
+from coffer.work.delivery.deliver import Asked
+from coffer.work.memory.distil_due import QUIET_SECONDS, is_sure, standings
 from coffer.work.settings import load
 
 if TYPE_CHECKING:

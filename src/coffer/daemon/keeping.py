@@ -28,8 +28,8 @@ from coffer.disk.places import Places
 from coffer.disk.sessions import Found
 from coffer.errors import CofferError
 from coffer.store.guard_state import mode_of
-from coffer.work.deliver import REHEARSAL, Asked
-from coffer.work.keep import COMPACTION, LAST_CALL, NAMED, Saved, due, give, keep, name_draft, settle
+from coffer.work.delivery.deliver import REHEARSAL, Asked
+from coffer.work.guarding.keep import COMPACTION, LAST_CALL, NAMED, Saved, due, give, keep, name_draft, settle
 
 if TYPE_CHECKING:
     from coffer.daemon.session import Session

@@ -16,7 +16,7 @@ from coffer.disk.follow import Growth, peek
 from coffer.disk.sessions import MAIN, Found
 from coffer.errors import SettingsBroken
 from coffer.store.home import Home
-from coffer.work.deliver import Asked
+from coffer.work.delivery.deliver import Asked
 from coffer.work.settings import load
 
 _LOG = logging.getLogger("coffer.daemon")

@@ -28,7 +28,7 @@ from coffer.disk.live import start_mark
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
 from coffer.store.home import Home
-from coffer.work.hook_files import DAEMON_ARGUMENTS
+from coffer.work.agent_settings.hook_files import DAEMON_ARGUMENTS
 
 SOCKET = "daemon.sock"
 INHERITED = ("HOME", "PATH", "LANG", "TMPDIR", "USER", "XDG_RUNTIME_DIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME")

@@ -41,9 +41,9 @@ from coffer.disk.project import project_of
 from coffer.errors import CofferError
 from coffer.store.deliveries import Delivery
 from coffer.store.home import Home
-from coffer.work.deliver import REHEARSAL, Asked
-from coffer.work.effective import user_home
-from coffer.work.held import child_file
+from coffer.work.delivery.deliver import REHEARSAL, Asked
+from coffer.work.delivery.held import child_file
+from coffer.work.rules.effective import user_home
 
 _LOG = logging.getLogger("coffer.daemon")
 

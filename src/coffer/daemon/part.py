@@ -21,7 +21,7 @@ from coffer.daemon.worker import Worker
 from coffer.disk.follow import Growth
 from coffer.disk.sessions import Found
 from coffer.store.home import Home
-from coffer.work.deliver import Asked, World
+from coffer.work.delivery.deliver import Asked, World
 
 _LOG = logging.getLogger("coffer.daemon")
 AGAIN_SECONDS = 60.0

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from coffer.daemon import life
 from coffer.store.home import Home
-from coffer.work.hook_files import DAEMON_ARGUMENTS, DAEMON_COMMAND
+from coffer.work.agent_settings.hook_files import DAEMON_ARGUMENTS, DAEMON_COMMAND
 
 _LOG = logging.getLogger("coffer.daemon")
 LOOK_SECONDS = 30.0

@@ -33,11 +33,11 @@ from coffer.disk.sessions import MAIN, Found
 from coffer.disk.tail_lines import TailLines, last_lines
 from coffer.errors import SettingsBroken
 from coffer.store.hook_events import last_stop
-from coffer.work.deliver import Asked
-from coffer.work.effective import guard_at
-from coffer.work.holders import Holders
+from coffer.work.delivery.deliver import Asked
+from coffer.work.rules.effective import guard_at
+from coffer.work.sessions.holders import Holders
+from coffer.work.sessions.window import report_of
 from coffer.work.settings import load
-from coffer.work.window import report_of
 
 _LOG = logging.getLogger("coffer.daemon")
 MOST = 4 << 20

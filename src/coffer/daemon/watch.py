@@ -14,7 +14,7 @@ from coffer.disk.admitted import roots
 from coffer.disk.places import Places
 from coffer.disk.project import FOLDER, user_digest
 from coffer.store.home import Home
-from coffer.work.effective import user_home
+from coffer.work.rules.effective import user_home
 
 _LOG = logging.getLogger("coffer.daemon")
 STEP = 250

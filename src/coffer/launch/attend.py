@@ -31,7 +31,7 @@ from coffer.launch.child import Child
 from coffer.launch.door import Caller, Door
 from coffer.launch.program import restarted
 from coffer.launch.screen import Screen
-from coffer.work.runs import RELOAD, RESTART, RESTART_SECONDS, STATE, UNSURE
+from coffer.work.guarding.runs import RELOAD, RESTART, RESTART_SECONDS, STATE, UNSURE
 
 _PIECE = 4096
 _MOST_BEHIND = 2_000_000

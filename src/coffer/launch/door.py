@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coffer.store.home import Home
-from coffer.work.runs import CWD, LONGEST_LINE, parsed
+from coffer.work.guarding.runs import CWD, LONGEST_LINE, parsed
 
 _MOST_CALLERS = 8
 

@@ -17,8 +17,8 @@ from coffer.launch.screen import Screen
 from coffer.launch.session import Session, leave_as
 from coffer.launch.terminal import Terminal
 from coffer.store.home import Home
-from coffer.work import runs
-from coffer.work.runs import RUN, STATE
+from coffer.work.guarding import runs
+from coffer.work.guarding.runs import RUN, STATE
 
 
 def run(agent: str, arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> int:

@@ -14,10 +14,10 @@ from coffer.errors import Busy, FileMoved
 from coffer.mcp.caller import Caller, House
 from coffer.mcp.tool import Advice, Answer, Tool
 from coffer.store.project_errors import ProjectNotFound
-from coffer.work.handoff import By, set_handoff
-from coffer.work.handoff_errors import HandoffRefused
-from coffer.work.handoff_place import Place, place_of
-from coffer.work.resume import resume_of
+from coffer.work.memory.handoff import By, set_handoff
+from coffer.work.memory.handoff_errors import HandoffRefused
+from coffer.work.memory.handoff_place import Place, place_of
+from coffer.work.memory.resume import resume_of
 
 _Item = Annotated[str, Meta(min_length=1, max_length=MOST_ITEM)]
 

@@ -14,11 +14,11 @@ from coffer.mcp.caller import Caller, House
 from coffer.mcp.tool import Advice, Answer, Tool
 from coffer.store.index_search import Filters, Hit
 from coffer.store.project_errors import ProjectNotFound
-from coffer.work.handoff import By
-from coffer.work.memory_errors import IndexMaking, KeptAlready, NoSuchNote, NoteRefused
-from coffer.work.memory_here import Here, here
-from coffer.work.recall import day_of, newest_of, recall, told_of
-from coffer.work.remember import LONGEST, LONGEST_TITLE, remember
+from coffer.work.memory.handoff import By
+from coffer.work.memory.memory_errors import IndexMaking, KeptAlready, NoSuchNote, NoteRefused
+from coffer.work.memory.recall import day_of, newest_of, recall, told_of
+from coffer.work.memory.remember import LONGEST, LONGEST_TITLE, remember
+from coffer.work.project.memory_here import Here, here
 
 _LONGEST_QUERY = 500
 _Day = Annotated[str, Meta(max_length=20, description="2026-05-03, 2026-05, or an age: 3w, 10d.")]

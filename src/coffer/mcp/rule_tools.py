@@ -9,11 +9,11 @@ from msgspec import Meta, Struct
 from coffer.errors import Busy, FileMoved, PrunedContentMissing, RestoreAmbiguous, RestoreNotFound
 from coffer.mcp.caller import Caller, House
 from coffer.mcp.tool import Advice, Answer, Tool
-from coffer.work.own_content import page_of, restore_own
-from coffer.work.propose import LONGEST, Said, propose
-from coffer.work.rule_errors import NothingToChange, RuleRefused, TicketInvalid
+from coffer.work.pruning.own_content import page_of, restore_own
+from coffer.work.rules.propose import LONGEST, Said, propose
+from coffer.work.rules.rule_errors import NothingToChange, RuleRefused, TicketInvalid
+from coffer.work.rules.shelf import Shelf
 from coffer.work.settings import load
-from coffer.work.shelf import Shelf
 
 LARGEST_IMAGES = 1_000_000
 """Bytes of images in one answer; larger ones are only named."""

@@ -6,7 +6,7 @@ from coffer.disk.machine import machine_id
 from coffer.errors import ReceiptForeign, ReceiptNotFound
 from coffer.store.db import DONE, PREPARED, Receipt, database, receipts
 from coffer.store.home import Home
-from coffer.work.config_write import KINDS
+from coffer.work.agent_settings.config_write import KINDS
 
 UNDOABLE = (
     "prune",

@@ -12,20 +12,13 @@ from coffer.disk.replace import refusals
 from coffer.errors import ChangedSince, PrunedContentMissing
 from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, save
 from coffer.store.home import Home
-from coffer.work import (
-    archive,
-    config_write,
-    draft,
-    handoff,
-    native_memory,
-    organize,
-    projects,
-    remember,
-    trust,
-)
-from coffer.work.undo import undo
-from coffer.work.undo_digest import undo_digest
-from coffer.work.undo_journal import undo_journal
+from coffer.work.agent_settings import config_write, native_memory
+from coffer.work.memory import archive, handoff, organize, remember
+from coffer.work.memory.undo_journal import undo_journal
+from coffer.work.project import projects
+from coffer.work.pruning.undo import undo
+from coffer.work.rules import draft, trust
+from coffer.work.rules.undo_digest import undo_digest
 
 Undo = Callable[[Receipt, Home, Places, datetime | None], Receipt]
 
