@@ -11,9 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from coffer.cli.main import cli
+from coffer.store.project_errors import MergeRefused
 from coffer.work.memory.handoff_errors import NoHandoff
+from coffer.work.rules.rule_errors import OnlyThePerson
 from tests.cli.run import Machine, snapshot
-from tests.memory.repositories import commit, repository
+from tests.memory.repositories import commit, git, repository
 
 Look = Callable[..., str]
 
@@ -111,6 +113,44 @@ def test_a_project_is_shown_and_merged_after_a_look(machine: Machine, look: Look
     assert "One" in look("handoff")
     assert machine.alone("undo", done["receipt"]).code == 0
     assert "Other" in look("handoff")
+
+
+def test_a_worktree_is_kept_apart_and_joined_again(machine: Machine, look: Look) -> None:
+    main, tree = machine.folder, machine.folder.parent / "draft"
+    git(main, "worktree", "add", "-q", "-b", "draft", str(tree))
+    assert machine.alone("remember", "The axis is drawn by hand.").code == 0
+    shared = json.loads(look("project", "--json"))["id"]
+    assert json.loads(look("project", str(tree), "--json"))["id"] == shared
+    assert machine.alone("project", "separate", str(tree), CLAUDECODE="1").code == OnlyThePerson.exit_code
+    done = machine.alone("project", "separate", str(tree), "--json").json
+    assert done["shared"] == shared
+    assert machine.alone("project", "separate", str(tree)).code == MergeRefused.exit_code
+    assert machine.alone("project", "join", str(main)).code == MergeRefused.exit_code
+    shown = look("project", str(tree / "src"))
+    assert "apart:" in shown
+    assert "holds:    nothing" in shown
+    machine.folder = tree
+    machine.alone("remember", "The draft draws it by machine.")
+    machine.alone("handoff", "set", "-g", "Draw by machine")
+    assert "by machine" in machine.alone("recall", "draw axis").out
+    assert "by hand" not in machine.alone("recall", "draw axis").out
+    machine.folder = main
+    assert "by machine" not in machine.alone("recall", "draws machine").out
+    assert "by machine" not in look("handoff")
+    assert machine.alone("undo", done["receipt"]).code == MergeRefused.exit_code, (
+        "nobody would find its notes"
+    )
+    assert "Would move 2 files" in look("project", "join", str(tree))
+    joined = machine.alone("project", "join", str(tree), "--apply", "--json").json
+    assert "by machine" in machine.alone("recall", "draws machine").out
+    assert json.loads(look("project", str(tree), "--json"))["id"] == shared
+    assert machine.alone("undo", joined["receipt"]).code == 0
+    assert json.loads(look("project", str(tree), "--json"))["apart"]
+    machine.alone("project", "join", str(tree), "--apply")
+    again = machine.alone("project", "separate", str(tree), "--json").json
+    assert json.loads(look("project", str(main), "--json"))["aliases"] == []
+    assert machine.alone("undo", again["receipt"]).code == 0
+    assert json.loads(look("project", str(tree), "--json"))["id"] == shared
 
 
 def test_a_group_that_means_one_of_its_commands_still_offers_all_of_them() -> None:

@@ -9,10 +9,11 @@ import pytest
 
 from coffer.store import projects as pages
 from coffer.store.project_errors import MergedSince, MergeRefused, ProjectNotFound
-from coffer.work.project.identity import identity_of, register
+from coffer.work.project.apart import separate
+from coffer.work.project.identity import identity_of, memory_root, register
 from coffer.work.project.memory_folder import memory_folder
 from coffer.work.project.projects import about, alias, find, label, merge, planned, undo_project
-from tests.memory.repositories import repository
+from tests.memory.repositories import git, repository
 from tests.memory.test_handoff import Desk
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
@@ -147,3 +148,40 @@ def test_a_folder_is_told_of(two: Two) -> None:
     (hint,) = about(two.home, two.user, moved).maybe
     assert hint.id == two.names[0], "a memory whose folder is gone may be this one's"
     assert pages.known(two.home, identity_of(moved, two.home).id) is None
+
+
+def test_a_clone_is_kept_apart_and_its_memory_read_nowhere_else(two: Two) -> None:
+    address = "https://example.org/tide/charts"
+    first, second = (repository(two.user / name / "charts", address) for name in ("one", "two"))
+    shared = register(two.home, first).id
+    assert identity_of(second, two.home).id == shared
+    separate(two.home, two.user, second, NOW)
+    own = register(two.home, second)
+    assert own.apart
+    assert own.id != shared
+    assert own.aliases == ()
+    assert identity_of(first, two.home).id == shared, "what is apart speaks for nobody else"
+    (third := two.user / "three").mkdir()
+    assert identity_of(repository(third / "charts", address), two.home).id == shared
+    with pytest.raises(MergeRefused, match="no origin"):
+        separate(two.home, two.user, two.old, NOW)
+    with pytest.raises(ProjectNotFound):
+        separate(two.home, two.user, two.user, NOW)
+
+
+def test_a_worktree_that_is_apart_stays_so_when_it_is_moved_and_when_it_is_gone(two: Two) -> None:
+    tree, moved = two.user / "draft", two.user / "elsewhere"
+    git(two.tide, "worktree", "add", "-q", "-b", "draft", str(tree))
+    separate(two.home, two.user, tree, NOW)
+    root = memory_root(two.home, two.user, tree / "src")
+    assert root == tree
+    own = register(two.home, root).id
+    git(two.tide, "worktree", "move", str(tree), str(moved))
+    assert memory_root(two.home, two.user, moved) == moved
+    assert identity_of(moved, two.home).id == own
+    git(two.tide, "worktree", "move", str(moved), str(tree))
+    git(two.tide, "worktree", "remove", str(tree))
+    gone = memory_root(two.home, two.user, tree / "src")
+    assert gone == tree, "its last session may still be untold"
+    assert identity_of(gone, two.home).id == own
+    assert identity_of(two.tide, two.home).id == two.names[1]

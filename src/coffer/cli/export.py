@@ -10,10 +10,9 @@ import click
 
 from coffer.cli import plain
 from coffer.cli.session import World
-from coffer.disk.project import project_of
 from coffer.store.home import Home
 from coffer.work.memory.archive import export
-from coffer.work.project.identity import identity_of
+from coffer.work.project.identity import identity_of, memory_root
 from coffer.work.rules.effective import user_home
 
 
@@ -32,7 +31,7 @@ def command(target: Path | None, project: bool, force: bool, as_machine: bool) -
     home = Home.of(world.environment)
     chosen = ""
     if project:
-        root = project_of(world.folder, user_home(world.environment))
+        root = memory_root(home, user_home(world.environment), world.folder)
         if root is None:
             raise click.UsageError("This folder belongs to no project. Go into one, or leave --project away.")
         chosen = identity_of(root, home).id

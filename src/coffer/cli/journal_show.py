@@ -14,10 +14,10 @@ import click
 from coffer.cli.counter import json_option
 from coffer.cli.session import World
 from coffer.core.entry import Entry, title
-from coffer.disk.project import project_of
 from coffer.store.home import Home
 from coffer.store.projects import all_known
 from coffer.work.memory.journal_list import Page, all_lanes, lanes_of, pages
+from coffer.work.project.identity import memory_root
 from coffer.work.rules.effective import user_home
 
 LAST_DAYS = 7
@@ -75,7 +75,7 @@ def command(
         raise click.UsageError("--project and --all exclude each other.")
     world = World.now()
     home = Home.of(world.environment)
-    root = project_of(project or world.folder, user_home(world.environment))
+    root = memory_root(home, user_home(world.environment), project or world.folder)
     today = datetime.now().astimezone().date()
     first = day or since or today - timedelta(days=LAST_DAYS - 1)
     found = pages(all_lanes(home) if everything else lanes_of(home, root), first, day)

@@ -23,6 +23,9 @@ from coffer.work.rules.privilege import Propose, may
 from coffer.work.rules.rule_errors import OnlyThePerson
 
 _MOST_SHOWN = 20
+_APART = (
+    "notes, journal and handoffs are its own; rules are its repository's (`coffer project join` ends that)"
+)
 _PLACE = click.Path(path_type=Path)
 
 
@@ -82,6 +85,7 @@ def show(path: Path | None, as_machine: bool) -> None:
             ("why", found.why),
             ("id", identity.id),
             ("memory", str(found.memory)),
+            ("apart", _APART if identity.apart else ""),
             ("merged", ", ".join(identity.aliases)),
             ("also at", ", ".join(root for root in found.roots if root != str(identity.root))),
         ]
@@ -107,6 +111,7 @@ def _as_json(found: About) -> dict[str, Any]:
         "origin": identity.origin if identity else "",
         "why": found.why,
         "memory": str(found.memory),
+        "apart": bool(identity and identity.apart),
         "lanes": dict(found.lanes),
         "aliases": list(identity.aliases) if identity else [],
         "roots": list(found.roots),
@@ -203,12 +208,13 @@ def merge_command(old: str, new: str, really: bool, as_machine: bool) -> None:
     else:
         done = planned(ground.home, old, new)
     if as_machine:
-        click.echo(json.dumps(_merge_as_json(done), indent=2))
+        click.echo(json.dumps(merge_as_json(done), indent=2))
         return
-    _draw(done)
+    draw(done)
 
 
-def _draw(done: Merge) -> None:
+def draw(done: Merge) -> None:
+    """Show what a merge moves."""
     verb = "Moved" if done.receipt is not None else "Would move"
     count = len(done.moves)
     click.echo(f"{verb} {count} file{'' if count == 1 else 's'} from {done.old} to {done.new}.")
@@ -222,7 +228,8 @@ def _draw(done: Merge) -> None:
         click.echo(f"`coffer undo {done.receipt.id}` takes it back.", err=True)
 
 
-def _merge_as_json(done: Merge) -> dict[str, Any]:
+def merge_as_json(done: Merge) -> dict[str, Any]:
+    """The same for programs."""
     return {
         "old": done.old,
         "new": done.new,

@@ -29,7 +29,7 @@ class Known:
     """A project's own page. label: what the person calls it. origin: as `core.origin.normalised`, "" for none.
 
     roots: folders that it was worked on in, the last first. into: the id that stands in for this one. was: ids that
-    were merged into it.
+    were merged into it. apart: the person keeps the memory of this work tree apart from that of its repository.
     """
 
     id: str
@@ -38,6 +38,7 @@ class Known:
     roots: tuple[str, ...] = ()
     into: str = ""
     was: tuple[str, ...] = ()
+    apart: bool = False
 
     def seen(self, root: Path, origin: str) -> Known:
         """The same, having been worked on in a folder."""
@@ -90,6 +91,7 @@ def parsed(name: str, page: bytes) -> Known:
         _texts(said.get("roots")),
         into if is_id(into) else "",
         tuple(one for one in _texts(said.get("was")) if is_id(one)),
+        said.get("apart") is True,
     )
 
 
@@ -105,6 +107,8 @@ def write(home: Home, page: Known) -> Path:
     for name in ("roots", "was"):
         if values := getattr(page, name):
             document.add(name, tomlkit.item(list(values)))
+    if page.apart:
+        document.add("apart", tomlkit.boolean("true"))
     put(path, tomlkit.dumps(document).encode("utf-8", "replace"), 0o600)
     return path
 

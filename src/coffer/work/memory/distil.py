@@ -175,7 +175,7 @@ class Distiller:
             with database(self._home, write=False) as connection:
                 known = distilled.told_elsewhere(connection, turns(story), before.session)
         found = part(story, since, known)
-        found.branch = seat_of(story, user_home(self._environment))[1]
+        found.branch = seat_of(self._home, story, user_home(self._environment))[1]
         return (_COPIED if known and not found.steps and not before.entry else ""), found
 
     # --- telling

@@ -62,7 +62,7 @@ def draft_story(
     """The same of a story that was read already."""
     moment = now or datetime.now(UTC)
     made = draft_of(story)
-    folder, spoken = seat_of(story, user)
+    folder, spoken = seat_of(home, story, user)
     if made is None or made.empty or not folder or not (_is_persons(story) or is_work(story)):
         return Drafted("nothing")
     try:

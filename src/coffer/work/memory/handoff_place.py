@@ -9,11 +9,10 @@ from pathlib import Path
 from coffer.core.handoff import file_stem
 from coffer.disk.checkout import Checkout, checkout_of, head_of
 from coffer.disk.git import Git
-from coffer.disk.project import project_of
 from coffer.store import projects
 from coffer.store.home import Home
 from coffer.store.project_errors import ProjectNotFound
-from coffer.work.project.identity import Identity, identity_of, reason_for_none
+from coffer.work.project.identity import Identity, identity_of, memory_root, reason_for_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +40,12 @@ class Place:
 
 def place_of(home: Home, user: Path, folder: Path, environment: Mapping[str, str]) -> Place:
     """The place of a folder. user: the home folder. Makes nothing. Raises ProjectNotFound."""
-    root = project_of(folder, user)
+    root = memory_root(home, user, folder)
     if root is None:
         why = reason_for_none(folder, user)
         raise ProjectNotFound(f"{folder} belongs to no project, and a handoff is of one. {why}")
     checkout = checkout_of(folder)
-    if checkout is not None and project_of(checkout.top, user) != root:
+    if checkout is not None and memory_root(home, user, checkout.top) != root:
         checkout = None  # a home folder under git: the project is a folder in it with a mark of its own
     top = checkout.top if checkout is not None else root
     git = Git(top, environment)

@@ -44,7 +44,7 @@ def place_of_story(home: Home, user: Path, story: Story, modified: float, now: f
     """
     ended = ended_at(story, modified, now)
     name = f"{ended.astimezone():%Y-%m-%d}.md"
-    root = root_of(story, user)
+    root = root_of(home, story, user)
     if root is not None:
         return Place(memory_folder(home, root) / LANE, name, identity_of(root, home).id, root, ended)
     known = _known_as(home, story)

@@ -18,7 +18,7 @@ from pathlib import Path
 from coffer.core.entry import Entry, complete, entries_of, joined, made, without
 from coffer.core.organize import Topic, grouped, is_fresh, reads_as_rule, repeated
 from coffer.core.organize_ask import LONGEST_INPUT, merge_prompt, parse_merged
-from coffer.disk.project import digest_file, user_digest
+from coffer.disk.project import digest_file, project_of, user_digest
 from coffer.disk.replace import refusals
 from coffer.errors import PrunedContentMissing, ReceiptNotFound
 from coffer.store import proposals, vault
@@ -180,6 +180,9 @@ def carry_out(order: Order, home: Home, root: Path | None, user: Path, now: date
     was written to since, Busy, WriteFailed, StoreFailed; what was written until then stands in the receipt.
     """
     if order.rules:
+        root = (
+            project_of(root, user) if root else None
+        )  # a worktree that is kept apart has its repository's rules
         path = digest_file(root) if root else user_digest(user)
         with refusals(home.root), database(home) as connection:
             for one in order.rules:

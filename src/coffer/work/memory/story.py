@@ -11,8 +11,9 @@ import msgspec
 from coffer.core.steps import AGENT, Committed, Happened, Ran, Said, Scribe, Story, Touched
 from coffer.core.transcript import About
 from coffer.disk.files import open_source, read_lines
-from coffer.disk.project import project_of
 from coffer.errors import TranscriptForeign
+from coffer.store.home import Home
+from coffer.work.project.identity import memory_root
 from coffer.work.sessions.read import agent_of
 
 
@@ -89,23 +90,25 @@ def part(story: Story, since: int, known: frozenset[str] = frozenset()) -> Story
     )
 
 
-def root_of(story: Story, user: Path) -> Path | None:
+def root_of(home: Home, story: Story, user: Path) -> Path | None:
     """The project with most of a session's records; of two with as many, that of the later one. None without any.
 
     user: the home folder. A look into another repository at the end moves nothing.
     """
     weights: Counter[Path] = Counter()
     for name, records in reversed(story.folders.items()):
-        root = project_of(Path(name), user) if name.startswith("/") else None
+        root = memory_root(home, user, Path(name)) if name.startswith("/") else None
         if root is not None:
             weights[root] += records
     return next((root for root, _ in weights.most_common(1)), None)
 
 
-def seat_of(story: Story, user: Path) -> tuple[str, str]:
+def seat_of(home: Home, story: Story, user: Path) -> tuple[str, str]:
     """The folder of that project in which it worked last, and the branch there; without one, the last of all."""
-    root = root_of(story, user)
-    inside = (name for name in reversed(story.folders) if root and project_of(Path(name), user) == root)
+    root = root_of(home, story, user)
+    inside = (
+        name for name in reversed(story.folders) if root and memory_root(home, user, Path(name)) == root
+    )
     folder = next(inside, story.folder)
     return folder, story.branches.get(folder) or story.branch
 

@@ -8,10 +8,12 @@
 | in a part of a monorepo | the repository |
 | without git, below a folder with `.cozempic/` | that folder |
 | the home folder, `/`, all else | nobody: the global memory |
+| a linked worktree, or a clone, that the person keeps apart | itself: neither its repository's nor its origin's |
 
 A project that had a memory before it had an origin keeps it. What a person says with `coffer project alias` or `merge`
-stands above all of this. Two clones of one origin share their memory and their handoffs, which name the folder that
-they were written in.
+stands above all of this. What is kept apart (`coffer project separate`) is known by its own git folder, which `git
+worktree move` leaves where it is; its rules and its digest stay those of its repository. Two clones of one origin share
+their memory and their handoffs, which name the folder that they were written in.
 
 An origin is what the repository's own config says. A folder that somebody packed could so name another project and read
 its notes; it could as well name the vault's files, which every agent may read: no secret is in them.
@@ -29,7 +31,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from coffer.core.origin import last_part, normalised, origin_in
-from coffer.disk.checkout import checkout_of
+from coffer.disk.checkout import Checkout, checkout_of
 from coffer.disk.git_files import LONGEST_CONFIG, said_in
 from coffer.disk.project import FOLDER, project_of
 from coffer.store import projects
@@ -53,28 +55,68 @@ class Identity:
     origin: str
     why: str
     aliases: tuple[str, ...] = ()
+    apart: bool = False
+
+
+def memory_root(home: Home, user: Path, folder: Path) -> Path | None:
+    """The root whose memory a folder has part in: its project's, or its own worktree where that is kept apart.
+
+    user: the home folder. None outside of any project. Makes nothing.
+    """
+    root = project_of(folder, user)
+    gone = _gone_apart(home, folder)
+    if root is None or gone is not None:
+        return gone
+    checkout = checkout_of(folder)
+    if checkout is None or checkout.top == root or project_of(checkout.top, user) != root:
+        return root
+    page = projects.known(home, apart_id(checkout))
+    return checkout.top if page is not None and page.apart else root
+
+
+def apart_id(checkout: Checkout) -> str:
+    """The id of a work tree's memory where it is kept apart."""
+    linked = checkout.common != checkout.repository
+    return id_of(
+        (checkout.repository if linked else checkout.top).name, f"apart:{_cased(checkout.repository)}"
+    )
+
+
+def _gone_apart(home: Home, folder: Path) -> Path | None:
+    """The worktree that was kept apart and is gone, of which a folder was a part: its sessions may still be untold."""
+    if os.path.lexists(folder):
+        return None
+    roots = (Path(root) for page in projects.all_known(home) if page.apart for root in page.roots)
+    return next((root for root in roots if folder.is_relative_to(root) and not os.path.lexists(root)), None)
 
 
 def identity_of(root: Path, home: Home) -> Identity:
     """The project of a root as `project_of` gives it. Makes nothing, runs nothing."""
     facts = _facts(root)
     found, why = _decided(home, root, facts)
+    begun_as = projects.known(home, found)
+    apart = begun_as is not None and begun_as.apart
     stands = projects.standing(home, found)
     if stands != found:
         why = f"{why[:-1]}; an alias or a merge gives it the memory of {stands}."
     page = projects.known(home, stands)
     name = (page.label if page else "") or stands.rpartition("-")[0] or stands
     was, own = page.was if page else (), _by_place(root, facts)
-    if own not in (found, stands, *was) and _is_there(home, own):
+    if not apart and own not in (found, stands, *was) and _is_there(home, own):
         begun = projects.known(home, own)
         if begun is None or (not begun.into and begun.origin in ("", facts.origin)):
             was = (*was, own)  # begun here before it had an origin, and then another clone began the origin's
-    return Identity(stands, name, root, facts.origin, why, was)
+    return Identity(stands, name, root, facts.origin, why, was, apart)
 
 
 def own_id(root: Path, home: Home) -> str:
     """The id that a root would have if nobody had said otherwise."""
     return _decided(home, root, _facts(root))[0]
+
+
+def shared_id(root: Path, home: Home) -> str:
+    """The id whose memory a root has, or would have if the person did not keep it apart."""
+    return projects.standing(home, _decided(home, root, _facts(root)._replace(apart=""))[0])
 
 
 def register(home: Home, root: Path) -> Identity:
@@ -86,7 +128,8 @@ def register(home: Home, root: Path) -> Identity:
     page = projects.read(home, identity.id) or Known(identity.id)
     if page.roots[:1] != (str(root),) or (identity.origin and not page.origin):
         projects.write(home, page.seen(root, identity.origin))
-    by_origin = id_of(last_part(identity.origin), identity.origin) if identity.origin else ""
+    shared = "" if identity.apart else identity.origin
+    by_origin = id_of(last_part(shared), shared) if shared else ""
     if by_origin and projects.standing(home, by_origin) != identity.id and not _is_there(home, by_origin):
         projects.write(home, Known(by_origin, into=identity.id))  # so that another clone finds it
     return identity
@@ -113,8 +156,11 @@ def id_of(name: str, key: str) -> str:
 
 def _decided(home: Home, root: Path, facts: _Facts) -> tuple[str, str]:
     """The id, and why."""
-    origin, _, repository = facts
+    origin, repository = facts.origin, facts.repository
     own = _by_place(root, facts)
+    kept_apart = _apart(home, root, facts)
+    if kept_apart:
+        return kept_apart, "The person keeps its memory apart, with `coffer project separate`."
     if not origin:
         what = "a git repository without an origin" if repository else f"a folder with {FOLDER}"
         return own, f"It is {what}, so its place decides."
@@ -122,6 +168,16 @@ def _decided(home: Home, root: Path, facts: _Facts) -> tuple[str, str]:
     if not _is_there(home, by_origin) and _is_there(home, own):
         return own, "Its memory began before it had an origin, so its place decides."
     return by_origin, "Its origin decides, wherever it lies."
+
+
+def _apart(home: Home, root: Path, facts: _Facts) -> str:
+    """The id of a root that the person keeps apart, "" for any other."""
+    if facts.apart:
+        page = projects.known(home, facts.apart)
+        return facts.apart if page is not None and page.apart else ""
+    if os.path.lexists(root):
+        return ""
+    return next((one.id for one in projects.all_known(home) if one.apart and str(root) in one.roots), "")
 
 
 def _by_place(root: Path, facts: _Facts) -> str:
@@ -134,11 +190,15 @@ def _is_there(home: Home, name: str) -> bool:
 
 
 class _Facts(NamedTuple):
-    """A root's origin, the path that stands for it where it has none, and whether it is a git repository."""
+    """A root's origin, the path that stands for it where it has none, and whether it is a git repository.
+
+    apart: the id that it would have if the person kept it apart; "" where it is no work tree.
+    """
 
     origin: str
     key: Path
     repository: bool
+    apart: str = ""
 
 
 def _facts(root: Path) -> _Facts:
@@ -149,7 +209,7 @@ def _facts(root: Path) -> _Facts:
     own = _is_ours(config)
     origin = normalised(_origin(said_in(config, LONGEST_CONFIG)), str(root)) if own else ""
     key = root if checkout.common == checkout.repository else _name_giving(checkout.common)
-    return _Facts(origin, _cased(key), repository=True)
+    return _Facts(origin, _cased(key), repository=True, apart=apart_id(checkout))
 
 
 _origin = lru_cache(maxsize=64)(origin_in)

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coffer.disk.checkout import checkout_of, head_of
-from coffer.disk.project import project_of
 from coffer.store.home import Home
 from coffer.store.index import GLOBAL
 from coffer.store.project_errors import ProjectNotFound
-from coffer.work.project.identity import Identity, identity_of, reason_for_none
+from coffer.work.project.identity import Identity, identity_of, memory_root, reason_for_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class Here:
 
 def here(home: Home, user: Path, folder: Path) -> Here:
     """The part of a folder. user: the home folder. Makes nothing."""
-    root = project_of(folder, user)
+    root = memory_root(home, user, folder)
     if root is None:
         return Here(home, user, folder, None, None)
     checkout = checkout_of(folder)

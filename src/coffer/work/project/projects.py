@@ -14,8 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from coffer.core.entry import LANES
-from coffer.disk.project import project_of
+from coffer.core.entry import LANES, count_of
 from coffer.disk.replace import locked, refusals
 from coffer.disk.sync import sync_folder
 from coffer.store import projects, vault
@@ -23,7 +22,7 @@ from coffer.store.db import DONE, Receipt, begun, database, save, undone
 from coffer.store.home import Home
 from coffer.store.project_errors import MergedSince, MergeRefused, ProjectNotFound
 from coffer.store.projects import FILE, Known
-from coffer.work.project.identity import Identity, identity_of, own_id, reason_for_none
+from coffer.work.project.identity import Identity, identity_of, memory_root, own_id, reason_for_none
 
 KIND = "project"
 _WAIT = 10.0
@@ -68,14 +67,14 @@ class Merge:
 
 def about(home: Home, user: Path, folder: Path) -> About:
     """Everything about a folder. user: the home folder. Makes nothing."""
-    root = project_of(folder, user)
+    root = memory_root(home, user, folder)
     if root is None:
         memory = home.root / "memory" / "global"
         return About(folder, memory, reason_for_none(folder, user), lanes_of(memory))
     identity = identity_of(root, home)
     memory = projects.folder(home, identity.id)
     page = projects.known(home, identity.id)
-    maybe = () if memory.is_dir() else tuple(_alike(home, identity))
+    maybe = tuple(_alike(home, identity, new=not memory.is_dir()))
     return About(folder, memory, identity.why, lanes_of(memory), identity, page.roots if page else (), maybe)
 
 
@@ -83,17 +82,24 @@ def lanes_of(memory: Path) -> dict[str, int]:
     """How many entries each lane has; of the rules, files."""
     return {
         lane: sum(
-            len(vault.entries(path, lane)) if lane != "rules" else 1 for path in vault.files(memory / lane)
+            1 if lane == "rules" else count_of(vault.read(path) or "") for path in vault.files(memory / lane)
         )
         for lane in LANES
     }
 
 
-def _alike(home: Home, identity: Identity) -> Iterator[Known]:
+def _alike(home: Home, identity: Identity, *, new: bool) -> Iterator[Known]:
+    """Memories of folders that are gone and were called alike. new: this one has none, so it may be any of theirs."""
     for page in projects.all_known(home):
         called = page.id.rpartition("-")[0]
         gone = bool(page.roots) and not any(os.path.lexists(root) for root in page.roots)
-        if page.id != identity.id and not page.into and gone and called == identity.root.name:
+        if (
+            (new or page.apart)
+            and page.id != identity.id
+            and not page.into
+            and gone
+            and called == identity.root.name
+        ):
             yield page
 
 
@@ -107,7 +113,7 @@ def find(home: Home, user: Path, name: str) -> str:
         return fitting[0]
     if len(fitting) > 1:
         raise ProjectNotFound(f"“{name}” fits {len(fitting)} projects: {', '.join(fitting[:5])}.")
-    root = project_of(Path(name).absolute(), user) if Path(name).exists() else None
+    root = memory_root(home, user, Path(name).absolute()) if Path(name).exists() else None
     if root is None:
         raise ProjectNotFound(f"No project is called or lies at “{name}”.")
     return identity_of(root, home).id
@@ -115,9 +121,9 @@ def find(home: Home, user: Path, name: str) -> str:
 
 def label(home: Home, user: Path, folder: Path, name: str, now: datetime) -> Receipt:
     """Call a project something. Raises ProjectNotFound, ProjectBroken, WriteFailed."""
-    identity = _identity(home, user, folder)
+    identity = identity_here(home, user, folder)
     page = projects.read(home, identity.id) or Known(identity.id).seen(identity.root, identity.origin)
-    return _written(home, [replace(page, label=" ".join(name.split())[:80])], "label", now)
+    return written(home, [replace(page, label=" ".join(name.split())[:80])], "label", now)
 
 
 def alias(home: Home, user: Path, folder: Path, name: str, now: datetime) -> Receipt:
@@ -125,7 +131,7 @@ def alias(home: Home, user: Path, folder: Path, name: str, now: datetime) -> Rec
 
     Raises ProjectNotFound, MergeRefused where it has a memory of its own already, ProjectBroken, WriteFailed.
     """
-    identity = _identity(home, user, folder)
+    identity = identity_here(home, user, folder)
     own, into = own_id(identity.root, home), find(home, user, name)
     stands = projects.standing(home, into)
     if stands in (own, identity.id):
@@ -137,7 +143,7 @@ def alias(home: Home, user: Path, folder: Path, name: str, now: datetime) -> Rec
     page = projects.read(home, own) or Known(own).seen(identity.root, identity.origin)
     other = projects.read(home, stands) or Known(stands)
     pages = [replace(page, into=stands), replace(other, was=_with(other.was, own))]
-    return _written(home, pages, "alias", now)
+    return written(home, pages, "alias", now)
 
 
 def planned(home: Home, old: str, new: str) -> Merge:
@@ -181,7 +187,7 @@ def merge(home: Home, old: str, new: str, now: datetime) -> Merge:
         done += moves
     page, other = projects.read(home, old) or Known(old), projects.read(home, new) or Known(new)
     roots = tuple(dict.fromkeys((*other.roots, *page.roots)))
-    projects.write(home, replace(page, into=new))
+    projects.write(home, replace(page, into=new, apart=False))
     projects.write(home, replace(other, roots=roots, was=_with(other.was, old, *page.was)))
     receipt.status, receipt.data["after"] = DONE, _pages(home, old, new)
     _note(home, receipt, ())
@@ -189,13 +195,15 @@ def merge(home: Home, old: str, new: str, now: datetime) -> Merge:
 
 
 def undo_project(receipt: Receipt, home: Home, now: datetime | None = None) -> Receipt:
-    """Take back a merge, an alias or a label; the receipt of the undo.
+    """Take back a merge, an alias, a label or a `separate`; the receipt of the undo.
 
-    Raises MergedSince where a file was changed since or its old place is taken, Busy, WriteFailed; a merge is then
-    as it was.
+    Raises MergeRefused where what is kept apart has a memory of its own by now, MergedSince where a file was changed
+    since or its old place is taken, Busy, WriteFailed; a merge is then as it was.
     """
     moves = [(Move(*told[:2]), told[2]) for told in receipt.data.get("moves", ())]
     base = home.root / "memory" / "projects"
+    if receipt.data.get("verb") == "separate":
+        _require_unused(home, next(iter(receipt.data["pages"])))
     back = []
     for move, digest in reversed(moves):
         source, target = base / move.source, base / move.target
@@ -212,6 +220,14 @@ def undo_project(receipt: Receipt, home: Home, now: datetime | None = None) -> R
     return undone(home, receipt, now)
 
 
+def _require_unused(home: Home, own: str) -> None:
+    """Refuse to let a memory go that was kept apart and is not empty: nobody would find it then."""
+    if any(lanes_of(projects.folder(home, own)).values()):
+        raise MergeRefused(
+            f"{own} has a memory of its own by now. `coffer project join` in its folder moves that to the others'."
+        )
+
+
 def _page_back(home: Home, name: str, text: str | None, after: str | None) -> None:
     """A page as it was before; of one that was changed since only where its memory lies, the rest stays.
 
@@ -223,18 +239,22 @@ def _page_back(home: Home, name: str, text: str | None, after: str | None) -> No
         vault.rewrite(home, path, now, text)
         return
     before = projects.parsed(name, (text or "").encode("utf-8", "surrogateescape"))
-    projects.write(home, replace(projects.read(home, name) or before, into=before.into, was=before.was))
+    projects.write(
+        home,
+        replace(projects.read(home, name) or before, into=before.into, was=before.was, apart=before.apart),
+    )
 
 
-def _identity(home: Home, user: Path, folder: Path) -> Identity:
-    root = project_of(folder, user)
+def identity_here(home: Home, user: Path, folder: Path) -> Identity:
+    """The project of a folder. user: the home folder. Raises ProjectNotFound."""
+    root = memory_root(home, user, folder)
     if root is None:
         raise ProjectNotFound(f"{folder} belongs to no project. {reason_for_none(folder, user)}")
     return identity_of(root, home)
 
 
-def _written(home: Home, pages: list[Known], verb: str, now: datetime) -> Receipt:
-    """Write pages of projects with a receipt that holds what was there."""
+def written(home: Home, pages: list[Known], verb: str, now: datetime) -> Receipt:
+    """Write pages of projects with a receipt that holds what was there. Raises ProjectBroken, WriteFailed."""
     receipt = begun(KIND, "", "", projects.folder(home, pages[0].id), now)
     receipt.data = {"verb": verb, "pages": _pages(home, *(page.id for page in pages))}
     for page in pages:
