@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coffer.core.entry import Entry, entries_of, joined, made, rendered, title, without
+from coffer.core.entry import Entry, count_of, entries_of, joined, made, rendered, title, without
 
 HEAD = "---\nid: 1a2b3c4d\nsource: agent\nagent: claude\ntime: 2026-05-03T10:00:00Z\n---\n"
 OTHER = HEAD.replace("1a2b3c4d", "5e6f7a8b")
@@ -48,6 +48,7 @@ BY_HAND: tuple[tuple[str, str, list[str]], ...] = (
 def test_what_was_written_by_hand_is_read_and_kept(text: str, texts: list[str]) -> None:
     found = entries_of(text, "knowledge")
     assert [entry.text for entry in found] == texts
+    assert count_of(text) == len(texts)
     if found:
         assert "".join(map(rendered, found)) == text
 
@@ -115,6 +116,7 @@ def test_no_text_speaks_as_another_entry(text: str) -> None:
 def test_adding_and_taking_away_loses_nothing(file: str, text: str) -> None:
     before = entries_of(file, "knowledge")
     assert "".join(map(rendered, before)) == (file if before else "")
+    assert count_of(file) == len(before)
     entry = made("knowledge", text, source="agent", time="2026-05-03T10:00:00Z")
     after = joined(file, entry)
     assert entries_of(after, "knowledge") == [*before, entry]

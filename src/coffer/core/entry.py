@@ -25,7 +25,6 @@ LONGEST_TITLE = 120
 _KNOWN = ("id", "source", "agent", "session", "time", "branch", "project")
 _LINE = r"[A-Za-z][\w-]{0,39}:[^\n]*\n"
 _HEAD = re.compile(rf"---[ \t]*\r?\n((?:{_LINE}){{1,60}})---[ \t]*(?:\r?\n|\Z)")
-_OPENS = re.compile(r"^---[ \t]*\r?\n", re.MULTILINE)
 _ID = re.compile(r"^id:[ \t]*[0-9a-f]{8}[ \t]*\r?$", re.MULTILINE)
 _BEGUN = re.compile(
     rf"^---(?=[ \t]*\r?\n(?:{_LINE}){{0,59}}?id:[ \t]*[0-9a-f]{{8}}[ \t]*\r?(?:\n|\Z))", re.MULTILINE
@@ -120,6 +119,14 @@ def entries_of(text: str, lane: Lane, dated: str = "") -> list[Entry]:
     ]
 
 
+def count_of(text: str) -> int:
+    """How many entries a file has: as many as `entries_of` gives, without making them."""
+    if not text.strip("\ufeff \t\r\n"):
+        return 0
+    heads = list(_heads(text))
+    return len(heads) + int(not heads or bool(text[: heads[0][0]].strip("\ufeff \t\r\n")))
+
+
 def rendered(entry: Entry) -> str:
     """An entry as it stands in a file: to the letter as it was read, as far as it was not changed."""
     if entry.read is not None and entry.read.said == entry.said:
@@ -180,12 +187,14 @@ def _heads(text: str) -> list[tuple[int, int]]:
     if first is not None:
         found.append(first.span())
         place = first.end()
-    while opens := _OPENS.search(text, place):
-        head = _HEAD.match(text, opens.start())
-        begins = head is not None and _ID.search(head[1]) is not None
-        if head is not None and begins:
+    # a plain search for the line's beginning, since a pattern looks at every line of the vault
+    while (line := text.find("\n---", max(0, place - 1))) >= 0:
+        head = _HEAD.match(text, line + 1)
+        if head is not None and _ID.search(head[1]) is not None:
             found.append(head.span())
-        place = head.end() if head is not None and begins else opens.end()
+            place = head.end()
+        else:
+            place = line + len("\n---")
     return found
 
 
