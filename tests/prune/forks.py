@@ -39,23 +39,25 @@ _WATCHED = (
     "work/pruning/prune.py",
     "work/pruning/undo.py",
     "work/pruning/repair.py",
+    "work/pruning/exchange.py",
+    "work/pruning/copying.py",
     "work/pruning/gc.py",
     "disk/replace.py",
     "disk/sync.py",
 )
 _ONE_STEP = frozenset(
     {
-        "_Out.copy",
-        "_Out.put",
+        "Copying.leave",
+        "Copying.put",
+        "Copying.take",
         "_behind_newline",
-        "_copy",
-        "_digest",
         "_plan_breaches",
         "_receipt",
         "_reopened",
         "_summary",
         "_touched",
         "_write",
+        "pieces",
         "receipts",
     }
 )

@@ -30,7 +30,7 @@ from coffer.work.guarding.measure import measure
 from coffer.work.guarding.move_story import moves_made, outcome
 from coffer.work.guarding.nudge import nudge
 from coffer.work.guarding.undo_open import undo_open
-from coffer.work.pruning import prune, undo
+from coffer.work.pruning import exchange, prune
 from tests.transcripts import uid
 from tests.work.open_session import GUARD, WINDOW, Client, Typed
 
@@ -185,7 +185,32 @@ def _opened_by_a_program(client: Client) -> None:
     client.registry.with_name("1.json").write_text(json.dumps({**said, "entrypoint": "sdk-cli"}))
 
 
-@pytest.mark.parametrize("change", [_cleared, _upgraded, _opened_twice, _opened_by_a_program])
+def _opened_twice_and_idle(client: Client) -> None:
+    said = {**json.loads(client.registry.read_bytes()), "pid": 1, "procStart": start_mark(1)}
+    client.registry.with_name("1.json").write_text(json.dumps(said))
+
+
+def test_of_two_idle_clients_none_is_reloaded_and_so_nothing_is_written(client: Client) -> None:
+    """The other one would go on from its memory. When it has ended, killed or not, the prune comes."""
+    _opened_twice_and_idle(client)
+    before, means = client.data, Typed(client)
+    for wish in (TRIM, Wish("standard", by="person")):
+        done = move(client, means, wish)
+        assert (done.kind, [each.kind for each in done.blockers]) == ("waits", ["client"])
+        assert f"processes 1 and {os.getpid()} have" in done.blockers[0].evidence
+    assert (client.data, means.asked) == (before, [])
+    other = client.registry.with_name("1.json")
+    said = {**json.loads(other.read_bytes()), "procStart": "1"}  # left behind by a client that was killed
+    other.write_text(json.dumps(said))
+    assert [each.kind for each in move(client, means).blockers] == ["process"]
+    other.unlink()
+    assert move(client, means).kind == "reloaded"
+
+
+CHANGES = [_cleared, _upgraded, _opened_twice, _opened_twice_and_idle, _opened_by_a_program]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("at", [2, 4])
 def test_a_session_that_changes_between_plan_and_write_is_left(
     client: Client, change: Callable[[Client], None], at: int
@@ -309,7 +334,7 @@ def test_where_only_the_person_can_reload_it_is_written_if_they_said_so(client: 
 
 def test_a_move_that_failed_since_does_not_hide_that_the_last_one_waits(client: Client) -> None:
     assert move(client, None, settings=WRITES).kind == "by hand"
-    _dies_in(client, Wish("aggressive", by="person"), "behind _keep")
+    _dies_in(client, Wish("aggressive", by="person"), "before back_up")
     client.grow(3, first=120_000)
     waits = move(client, None, settings=WRITES)
     assert (waits.kind, waits.why) == ("left alone", "it is pruned, and waits for you to reload it")
@@ -394,20 +419,21 @@ def _fatal(client: Client, step: str) -> None:
     def die(*_: Any, **__: Any) -> Any:
         os._exit(9)
 
-    def after(name: str) -> None:
-        real = getattr(prune, name)
+    def after(owner: Any, name: str) -> None:
+        real = getattr(owner, name)
 
         def then(*arguments: Any, **more: Any) -> Any:
             real(*arguments, **more)
             os._exit(9)
 
-        setattr(prune, name, then)
+        setattr(owner, name, then)
 
     where, _, name = step.partition(" ")
+    owner = next((each for each in (prune, exchange, exchange.Exchange) if hasattr(each, name)), None)
     if where == "before":
-        setattr(prune, name, die)
+        setattr(owner, name, die)
     elif where == "behind":
-        after(name)
+        after(owner, name)
     else:
         reload = client.reload
 
@@ -424,10 +450,10 @@ def _fatal(client: Client, step: str) -> None:
     [
         ("before write_checked", [], "reloaded", 1),
         ("behind write_checked", [], "reloaded", 1),
-        ("behind _keep", ["failed"], "reloaded", 1),
+        ("before back_up", ["failed"], "reloaded", 1),
         ("behind back_up", ["failed"], "reloaded", 1),
         ("behind swap", ["done"], "reloaded", 1),
-        ("behind _finish", ["done"], "reloaded", 1),
+        ("behind close", ["done"], "reloaded", 1),
         ("typing nothing", ["done"], "not seen", 0),
         ("typing seen", ["done"], "reloaded", 0),
     ],
@@ -581,14 +607,14 @@ def _undo_dies(client: Client, receipt: Receipt, step: str) -> None:
     child = os.fork()
     if child == 0:
         try:
-            real = getattr(undo, name)
+            real = getattr(exchange, name)
 
             def dies(*arguments: Any, **more: Any) -> None:
                 if where == "behind":
                     real(*arguments, **more)
                 os._exit(9)
 
-            setattr(undo, name, dies)
+            setattr(exchange, name, dies)
             undone(client, Typed(client), receipt)
         finally:
             os._exit(3)

@@ -228,6 +228,7 @@ class Step:
         "work/guarding/move_story.py",
         "work/pruning/prune.py",
         "work/pruning/repair.py",
+        "work/pruning/exchange.py",
         "store/",
         "disk/",
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from coffer.disk.machine import machine_id
+from coffer.disk.replace import refusals
 from coffer.errors import StoreFailed
 from coffer.store.home import Home
 
@@ -142,6 +143,13 @@ def save(connection: sqlite3.Connection, receipt: Receipt) -> None:
             json.dumps(receipt.data),
         ),
     )
+
+
+def record(home: Home, *several: Receipt) -> None:
+    """Save receipts, all or none. Raises StoreFailed, WriteFailed."""
+    with refusals(home.root), database(home) as connection:
+        for one in several:
+            save(connection, one)
 
 
 def undone(home: Home, receipt: Receipt, now: datetime | None = None) -> Receipt:

@@ -20,7 +20,6 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from coffer.disk.anchor import beginning
 from coffer.disk.files import open_source
 from coffer.disk.replace import refusals
 from coffer.errors import CofferError
@@ -32,6 +31,7 @@ from coffer.store.home import Home
 from coffer.store.hook_events import loaded_at
 from coffer.store.windows import merge_report, read_report
 from coffer.work.guarding.guarded import Guarded
+from coffer.work.pruning.exchange import is_in_place
 from coffer.work.pruning.undo import carried_of
 
 OWED, ASKED, RELOADED, BY_HAND, NOT_SEEN = "owed", "asked", "reloaded", "by hand", "not seen"
@@ -148,7 +148,7 @@ def _since(receipt: Receipt) -> float:
 def _close(session: Guarded, receipt: Receipt) -> None:
     """A move that was cut short: done where its file is in place, failed where it is not."""
     backup = Path(str(receipt.data.get("backup", "")))
-    if not _is_in_place(session.transcript, backup, receipt):
+    if not _was_swapped(session.transcript, receipt):
         receipt.status = FAILED
         receipt.data["why"] = "Coffer was ended before anything was replaced"
         with refusals(backup):
@@ -167,17 +167,11 @@ def _close(session: Guarded, receipt: Receipt) -> None:
         save(connection, receipt)
 
 
-def _is_in_place(path: Path, backup: Path, receipt: Receipt) -> bool:
-    """Whether the file begins with what the move has written; an undo, with the original."""
-    begins = (
-        ("original_bytes", "original_digest") if receipt.kind == "undo" else ("bytes_after", "digest_after")
-    )
+def _was_swapped(path: Path, receipt: Receipt) -> bool:
     try:
-        if not backup.exists() or backup.samefile(path):
-            return False
-        return beginning(path, int(receipt.data[begins[0]])) == str(receipt.data[begins[1]])
+        return is_in_place(path, receipt)
     except (OSError, KeyError, ValueError):
-        return False
+        return False  # a file or a receipt that is no more what it was: nothing of it may be taken for done
 
 
 def _carry(path: Path, backup: Path, receipt: Receipt) -> int:

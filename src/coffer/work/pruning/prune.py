@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -23,18 +23,18 @@ from coffer.core.strategies.table import DISK, PRESCRIPTIONS, SAVES, Prescriptio
 from coffer.core.tail import STRATEGY
 from coffer.core.view import View
 from coffer.disk.places import Places
-from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
+from coffer.disk.replace import Ticket, beside, refusals
 from coffer.disk.sync import sync_file
-from coffer.errors import AgentNotPrunable, FileMoved, LawBroken, NotAFile
-from coffer.store.db import DONE, FAILED, Receipt, begun, database, save
+from coffer.errors import LawBroken
+from coffer.store.db import Receipt, begun
 from coffer.store.home import Home
 from coffer.store.pruned import Content, put
+from coffer.work.pruning.copying import Copying
+from coffer.work.pruning.exchange import Exchange, held, ticket_of
 from coffer.work.pruning.tail import at_the_end
 from coffer.work.sessions.inspect import Report, inspect
 from coffer.work.sessions.read import Opened, opened
-from coffer.work.sessions.rest import Proof, at_rest
-
-_CHUNK = 1 << 20
+from coffer.work.sessions.rest import Proof
 
 
 @dataclass(slots=True)
@@ -69,13 +69,7 @@ def propose(
     session: Opened, environment: Mapping[str, str], prescription: str, protect: Sequence[str] = ()
 ) -> Proposal:
     """The plan of a prescription. Raises AgentNotPrunable for an agent whose transcripts are only read."""
-    if session.agent.name != "claude":
-        raise AgentNotPrunable(session.agent.title)
-    chosen = PRESCRIPTIONS[prescription]
-    ticket = Ticket.of_source(session.source)
-    if ticket.path.suffix == ".zst" or ticket.size != session.source.size:
-        raise NotAFile(str(ticket.path), "a compressed file, which Coffer only reads")
-    ticket.check()
+    ticket, chosen = ticket_of(session), PRESCRIPTIONS[prescription]
     view = session.agent.view(session.transcript, "")
     report = inspect(session, environment, top=0, view=view)
     looked = scene(
@@ -156,11 +150,9 @@ def apply(  # noqa: PLR0913  (the world comes in as arguments)
     Raises LateLinesKept where it was pruned, and what a client wrote meanwhile could not be appended.
     """
     about, ticket = proposal.session.transcript.about, proposal.ticket
-    proven = proof or at_rest(places)
-    with refusals(home.root):
-        home.make(home.locks)
-    with locked(home.locks, ticket.path):
-        proven(about, ticket)
+    exchange = Exchange(home, ticket, about, places, proof)
+    with held(home, ticket.path):
+        exchange.prove()
         receipt = begun("prune", proposal.session.agent.name, about.session, ticket.path, now)
         with beside(ticket) as (path, file):
             written = write_checked(proposal, path, file)
@@ -169,42 +161,16 @@ def apply(  # noqa: PLR0913  (the world comes in as arguments)
             with refusals(path):
                 file.flush()
                 sync_file(path)
-            proven(about, ticket)
+            exchange.prove()
             receipt.data |= {**_summary(proposal, written), **(more or {})}
-            _keep(receipt, proposal, written, home)
-            backup = Path(receipt.data["backup"])
-            try:
-                back_up(ticket, backup)
-                proven(about, ticket)
-                late = swap(ticket, path, file, backup, in_use=proof is not None)
-            except Exception as error:
-                receipt.data["why"] = str(error)
-                _finish(receipt, home, FAILED)
-                backup.unlink(missing_ok=True)
-                raise
-        receipt.data["carried"] = late.carried
-        try:
-            _finish(receipt, home, DONE)
-        finally:
-            late.check(backup, ticket.size, receipt.id)
+
+            def put_away(connection: sqlite3.Connection) -> None:
+                pieces = [Content(piece.id, piece.content, piece.note) for piece in written.rewrite.pieces]
+                receipt.data["stored"] = put(connection, home, receipt.id, proposal.report.folder, pieces)
+
+            late = exchange.carry_out(receipt, (path, file), put_away, explain=True)
+        exchange.close(receipt, late)
     return receipt, written
-
-
-def _keep(receipt: Receipt, proposal: Proposal, written: Written, home: Home) -> None:
-    """Put away what goes, before anything is replaced."""
-    with refusals(home.root):
-        home.make(home.backups)
-    receipt.data["backup"] = str(home.backups / receipt.id / proposal.ticket.path.name)
-    pieces = [Content(piece.id, piece.content, piece.note) for piece in written.rewrite.pieces]
-    with refusals(home.root), database(home) as connection:
-        save(connection, receipt)
-        receipt.data["stored"] = put(connection, home, receipt.id, proposal.report.folder, pieces)
-
-
-def _finish(receipt: Receipt, home: Home, status: str) -> None:
-    receipt.status = status
-    with refusals(home.root), database(home) as connection:
-        save(connection, receipt)
 
 
 def _summary(proposal: Proposal, written: Written) -> dict[str, object]:
@@ -274,29 +240,24 @@ def _plan_breaches(proposal: Proposal) -> list[Breach]:
 
 def _write(proposal: Proposal, file: IO[bytes]) -> Written:
     """Write the new bytes: stretches that nothing happens to are copied as they are."""
-    work = rewrite(proposal.session.transcript, proposal.plan)
-    out, tail = _Out(file), proposal.plan.tail
-    source, position = _Hashed(proposal.session.source.read), 0
-    size = proposal.session.source.size
+    work, source = rewrite(proposal.session.transcript, proposal.plan), proposal.session.source
+    way, tail = Copying(source, file), proposal.plan.tail
     with refusals(proposal.ticket.path):
         for record in _touched(proposal.session.transcript.records, work):
-            out.copy(source.read, position, record.start)
+            way.take(record.start)
             if tail is not None and record.start == tail.before:
-                out.put(tail.line + b"\n")
-            new = work.line(record, source.read(record.start, record.end))
-            position = record.end
+                way.put(tail.line + b"\n")
+            new = work.line(record, way.leave(record.end))
             if new is None:
-                end = _behind_newline(proposal.session.source.read(record.end, record.end + 2), record.end)
-                source.read(position, end)
-                position = end
+                way.leave(_behind_newline(source.read(record.end, record.end + 2), record.end))
             else:
-                out.put(new)
-        out.copy(source.read, position, size)
-        if not out.ends_with_newline:
-            out.put(b"\n")
+                way.put(new)
+        way.take(source.size)
+        if not way.ends_with_newline:
+            way.put(b"\n")
         if tail is not None and tail.before < 0:
-            out.put(tail.line + b"\n")
-    return Written(out.size, out.digest.hexdigest(), source.digest.hexdigest(), work)
+            way.put(tail.line + b"\n")
+    return Written(way.size, way.digest_after, way.digest_before, work)
 
 
 def _touched(records: Sequence[Record], work: Rewrite) -> Iterator[Record]:
@@ -307,44 +268,3 @@ def _behind_newline(following: bytes, end: int) -> int:
     if following.startswith(b"\r\n"):
         return end + 2
     return end + 1 if following.startswith(b"\n") else end
-
-
-_Read = Callable[[int, int], bytes]
-
-
-class _Hashed:
-    """The original, read once from its beginning to its end, with its digest: an undo proves its backup by it."""
-
-    def __init__(self, read: _Read) -> None:
-        self._read = read
-        self.digest = hashlib.sha256()
-
-    def read(self, start: int, end: int) -> bytes:
-        data = self._read(start, end)
-        self.digest.update(data)
-        return data
-
-
-class _Out:
-    """The new file, with its size and digest as it grows."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.size = 0
-        self.digest = hashlib.sha256()
-        self.ends_with_newline = True
-
-    def put(self, data: bytes) -> None:
-        if data:
-            self._file.write(data)
-            self.digest.update(data)
-            self.size += len(data)
-            self.ends_with_newline = data.endswith(b"\n")
-
-    def copy(self, read: _Read, start: int, end: int) -> None:
-        while start < end:
-            data = read(start, min(end, start + _CHUNK))
-            if not data:
-                raise FileMoved(self._file.name)
-            self.put(data)
-            start += len(data)

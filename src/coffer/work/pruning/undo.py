@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -13,11 +12,13 @@ from coffer.agents.table import CLAUDE
 from coffer.disk.anchor import beginning
 from coffer.disk.files import Source, open_source
 from coffer.disk.places import Places
-from coffer.disk.replace import Ticket, back_up, beside, locked, refusals, swap
-from coffer.errors import ChangedSince, CofferError, FileMoved, PrunedContentMissing
-from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, save
+from coffer.disk.replace import Ticket, beside, refusals
+from coffer.errors import ChangedSince, CofferError, PrunedContentMissing
+from coffer.store.db import UNDONE, Receipt, begun, record
 from coffer.store.home import Home
-from coffer.work.sessions.rest import Proof, at_rest
+from coffer.work.pruning.copying import Copying, pieces
+from coffer.work.pruning.exchange import Exchange, held, is_in_place
+from coffer.work.sessions.rest import Proof
 
 _CHUNK = 1 << 20
 
@@ -37,18 +38,17 @@ def undo(  # noqa: PLR0913  (the world comes in as arguments)
     FileMoved, ChangedSince, PrunedContentMissing, WriteFailed.
     """
     path, backup = Path(receipt.path), Path(receipt.data["backup"])
-    with refusals(home.root):
-        home.make(home.locks)
-    with locked(home.locks, path):
+    with held(home, path):
         ticket = _ticket(path, receipt)
         if _is_original(ticket, receipt) and (
             int(receipt.data["bytes_before"]) > int(receipt.data["bytes_after"])  # the longer match says more
-            or not _is_written(ticket, receipt)
+            or not is_in_place(ticket.path, receipt)
         ):
             return _close(receipt, home, "the file is as it was; nothing to bring back")
         with open_source(ticket.path) as source:
-            about, proven = CLAUDE.about(source.head(), source.tail()), proof or at_rest(places)
-        proven(about, ticket)
+            about = CLAUDE.about(source.head(), source.tail())
+        exchange = Exchange(home, ticket, about, places, proof)
+        exchange.prove()
         done = begun("undo", receipt.agent, receipt.session, ticket.path, now)
         done.data |= {
             "undoes": receipt.id,
@@ -58,27 +58,8 @@ def undo(  # noqa: PLR0913  (the world comes in as arguments)
         }
         with beside(ticket) as (new, file):
             done.data |= _write(receipt, ticket, backup, file)
-            kept = home.backups / done.id / ticket.path.name
-            done.data["backup"] = str(kept)
-            with refusals(home.root), database(home) as connection:
-                save(connection, done)
-            try:
-                back_up(ticket, kept)
-                proven(about, ticket)
-                late = swap(ticket, new, file, kept, in_use=proof is not None)
-            except CofferError:
-                done.status = FAILED
-                with refusals(home.root), database(home) as connection:
-                    save(connection, done)
-                kept.unlink(missing_ok=True)
-                raise
-        receipt.status, done.status, done.data["carried"] = UNDONE, DONE, late.carried
-        try:
-            with refusals(home.root), database(home) as connection:
-                save(connection, receipt)
-                save(connection, done)
-        finally:
-            late.check(kept, ticket.size)  # says more than what the store may have to say
+            late = exchange.carry_out(done, (new, file))
+        exchange.close(done, late, receipt)
     return done
 
 
@@ -90,18 +71,6 @@ def _ticket(path: Path, receipt: Receipt) -> Ticket:
         raise PrunedContentMissing(f"Receipt {receipt.id}", str(path), why) from error
 
 
-def _is_written(ticket: Ticket, receipt: Receipt) -> bool:
-    """Whether the file is the one that was written, so that there is something to bring back.
-
-    A crash may have come before the rename, or behind that of an undo. The old inode, which is the backup, is
-    never the new file, also where the new bytes are the beginning of the old ones.
-    """
-    backup = Path(receipt.data["backup"])
-    if receipt.status == PREPARED and (not backup.exists() or backup.samefile(ticket.path)):
-        return False
-    return beginning(ticket.path, int(receipt.data["bytes_after"])) == str(receipt.data["digest_after"])
-
-
 def _is_original(ticket: Ticket, receipt: Receipt) -> bool:
     """Whether the file begins with the bytes that it had before."""
     size = int(receipt.data["bytes_before"])
@@ -111,8 +80,7 @@ def _is_original(ticket: Ticket, receipt: Receipt) -> bool:
 def _close(receipt: Receipt, home: Home, why: str) -> Receipt:
     receipt.status = UNDONE
     receipt.data["note"] = why
-    with refusals(home.root), database(home) as connection:
-        save(connection, receipt)
+    record(home, receipt)
     return receipt
 
 
@@ -122,8 +90,9 @@ def _write(receipt: Receipt, ticket: Ticket, backup: Path, file: IO[bytes]) -> d
     if ticket.size < size or beginning(ticket.path, size) != receipt.data["digest_after"]:
         raise ChangedSince(str(ticket.path), str(backup))
     with _original(receipt, backup) as original, refusals(ticket.path), open_source(ticket.path) as current:
-        digest = _copy(original, 0, before, file)
-        if digest != receipt.data["digest_before"]:
+        way = Copying(original, file)
+        way.take(before)
+        if way.digest_before != receipt.data["digest_before"]:
             raise PrunedContentMissing(
                 f"Receipt {receipt.id}", str(backup), "its bytes are not the original's"
             )
@@ -134,9 +103,9 @@ def _write(receipt: Receipt, ticket: Ticket, backup: Path, file: IO[bytes]) -> d
             file.write(b"\n")  # a torn last line must not swallow what was appended since
         rules = _named_rules(receipt, current, size)
         file.write(rules)
-        _copy(current, size, size + carried, file)
-        _copy(original, before + carried, original.size, file)
-        _copy(current, size + carried, current.size, file)
+        file.writelines(pieces(current, size, size + carried))
+        file.writelines(pieces(original, before + carried, original.size))
+        file.writelines(pieces(current, size + carried, current.size))
     return {"bytes_before": ticket.size, "bytes_after": before + len(rules) + appended, "appended": appended}
 
 
@@ -177,16 +146,3 @@ def carried_of(receipt: Receipt, original: Source, current: Source) -> int:
     late, appended = original.read(before, before + most), current.read(after, after + most)
     same = next((at for at, pair in enumerate(zip(late, appended, strict=False)) if pair[0] != pair[1]), most)
     return same if same == most else late.rfind(b"\n", 0, same) + 1  # two lines begin alike: whole ones only
-
-
-def _copy(source: Source, start: int, end: int, file: IO[bytes]) -> str:
-    """Copy a stretch; its sha256."""
-    digest = hashlib.sha256()
-    while start < end:
-        data = source.read(start, min(end, start + _CHUNK))
-        if not data:
-            raise FileMoved(str(source.path))
-        file.write(data)
-        digest.update(data)
-        start += len(data)
-    return digest.hexdigest()
