@@ -25,7 +25,7 @@ from coffer.store.guard_moves import keep_moves, moves_of, one_mover
 from coffer.store.hook_events import loaded_at
 from coffer.work.guarding.guard_errors import NotSafe
 from coffer.work.guarding.guarded import By, Guarded, why_not
-from coffer.work.guarding.means import DONE, REFUSED, Means, MeansName
+from coffer.work.guarding.means import DONE, REFUSED, Means
 from coffer.work.guarding.move_story import (
     ASKED,
     BY_HAND,
@@ -237,14 +237,12 @@ class Mover:
         session, now = self.session, self.hands.now()
         if reason := self._futile(proposal):
             return self._stopped(proposal, reason)
-        means = self.hands.means
-        reload = {"means": _name(means), "outcome": BY_HAND if means is None else OWED, "swapped_at": now}
         more = {
             "by": self.wish.by,
             "tier": self.wish.tier if self.wish.by == "guard" else "",
             "scale": proposal.report.composition.calibration.scale,
             "idle_at": _idle_since(session),
-            "reload": reload,
+            "reload": self.to_come(now),
         }
         gate = self.proof()
 
@@ -260,9 +258,6 @@ class Mover:
         if receipt is None:
             return self._stopped(proposal, "the laws left nothing of the plan")
         keep_moves(session.home, session.id, now, stopped="", overflow=self.wish.overflow, open=receipt.id)
-        if means is None:
-            tell(session.home, receipt, now, "and your client has not read it again")
-            return Move("by hand", receipt=receipt)
         return self.reload(receipt)
 
     def _futile(self, proposal: Proposal) -> str:
@@ -288,6 +283,15 @@ class Mover:
         return Move("failed", str(error), receipt=receipt)
 
     # --- reloading
+
+    def to_come(self, now: float) -> dict[str, object]:
+        """What a receipt says of its reload before that was asked for. now: of the swap, Unix seconds."""
+        means = self.hands.means
+        return {
+            "means": means.name if means is not None else "none",
+            "outcome": OWED if means is not None else BY_HAND,
+            "swapped_at": now,
+        }
 
     def reload(self, receipt: Receipt) -> Move:
         """Have the client read again what a receipt says was written; once, and seen."""
@@ -351,10 +355,6 @@ class Mover:
                 return seen
             self.hands.sleep(_LOOK_SECONDS)
         return loaded_at(self.session.home, self.session.id, since)
-
-
-def _name(means: Means | None) -> MeansName:
-    return "none" if means is None else means.name
 
 
 def _idle_since(session: Guarded) -> float | None:

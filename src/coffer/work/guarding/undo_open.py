@@ -12,7 +12,7 @@ from coffer.store.guard_state import keep_state
 from coffer.work.guarding.guard import Hands, Move, Mover, Wish
 from coffer.work.guarding.guard_errors import NotSafe
 from coffer.work.guarding.guarded import Guarded, why_not
-from coffer.work.guarding.move_story import BY_HAND, OWED, settle
+from coffer.work.guarding.move_story import settle
 from coffer.work.pruning.undo import undo
 
 REST = "the session is at rest"
@@ -41,15 +41,9 @@ def _undone(receipt: Receipt, mover: Mover) -> Move:
         return mover.reload_owed(owed)  # it is taken back, and the client has not read that yet
     if blockers := mover.blockers():
         return Move("waits", blockers=blockers)
-    means, now = hands.means, hands.now()
-    reload = {
-        "means": means.name if means is not None else "none",
-        "outcome": OWED if means is not None else BY_HAND,
-        "swapped_at": now,
-    }
-    keep_moves(
-        session.home, session.id, now, open=receipt.id
-    )  # whoever is killed from here on is followed by another
+    now = hands.now()
+    # whoever is killed from here on is followed by another
+    keep_moves(session.home, session.id, now, open=receipt.id)
     try:
         done = undo(
             receipt,
@@ -57,7 +51,7 @@ def _undone(receipt: Receipt, mover: Mover) -> Move:
             session.places,
             datetime.fromtimestamp(now, UTC),
             proof=mover.proof(),
-            more={"by": "person", "reload": reload},
+            more={"by": "person", "reload": mover.to_come(now)},
         )
     except NotSafe:
         return Move("waits", blockers=mover.blockers())
