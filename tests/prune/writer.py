@@ -1,6 +1,7 @@
 """A client that appends to its transcript: opens, appends one line, closes, and looks neither left nor right.
 
-writer.py PATH PAUSE         append numbered lines until told to stop; print how many
+writer.py PATH PAUSE         append numbered lines until told to stop, each after a longer pause than the last, so that
+                             also a slow machine comes to work between two of them; print how many
 writer.py PATH stale BYTES   hold the file open, wait until another stands in its place, append, close
 """
 
@@ -25,6 +26,7 @@ def _appending(path: str, pause: float) -> None:
         with open(path, "ab", buffering=0) as file:  # noqa: PTH123  (as the client does)
             file.write(line(number))
         number += 1
+        pause *= 1.05
     print(number, flush=True)
 
 
