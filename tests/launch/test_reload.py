@@ -5,22 +5,30 @@ COFFER_EFFORT=all plays many more.
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from coffer.disk.client_status import ClientStatus
+from coffer.disk.live import start_mark
 from coffer.disk.places import Places
-from coffer.launch import attend
 from coffer.launch.attend import Attendant, Run
-from coffer.launch.door import Caller
+from coffer.launch.child import Child
+from coffer.launch.door import Door
 from coffer.launch.screen import Screen
+from coffer.store.home import Home
+from coffer.work.guarding.runs import CWD
 from tests.effort import examples
 
 SESSION = "5f0c5a62-0000-4000-8000-00000000cafe"
@@ -95,7 +103,10 @@ class Fake:
 
 
 class Desk:
-    """A person, a fake client, and the attendant between them, with a clock of its own."""
+    """A person, a fake client, and the attendant between them, with a clock of its own.
+
+    The attendant's door is a socket, and the client's registry a file, which names this process.
+    """
 
     def __init__(self, fake: Fake, lag: int = 3) -> None:
         self.fake = fake
@@ -103,28 +114,66 @@ class Desk:
         self.ticks = 0
         self.now = 1000.0
         self.pressed: list[str] = []
-        self.answers: list[dict[str, Any]] = []
-        run = Run("r", "claude", "/claude", (), Path("/"), Places(Path("/c"), Path("/x")))
-        door = mock.Mock()
-        door.serve.side_effect = lambda _ready: iter(self.requests)
-        door.answer.side_effect = lambda _caller, said: self.answers.append(said)
-        self.requests: list[tuple[Caller, dict[str, Any]]] = []
-        self.attendant = Attendant(run, door, Screen(COLUMNS, ROWS), mock.Mock())
-        self.patch = mock.patch.object(attend, "client_status", side_effect=self.standing)
-        self.patch.start()
+        self.turn_begins = False
+        """The registry knows of a turn that the screen does not show yet."""
+        self._root = Path(tempfile.mkdtemp(prefix="coffer-test-"))
+        self._said = ""
+        self._links: list[socket.socket] = []
+        self._answers: list[dict[str, Any]] = []
+        door = Door.open(Home(self._root), "r")
+        assert door is not None
+        self._door = door
+        places = Places(self._root / "claude", self._root / "codex")
+        self._registry = places.claude / "sessions" / f"{os.getpid()}.json"
+        self._registry.parent.mkdir(parents=True)
+        run = Run("r", "claude", "/claude", (), self._root, places)
+        self.attendant = Attendant(run, door, Screen(COLUMNS, ROWS), child_of_ours())
         self.drawn()
 
-    def standing(self, *_: object) -> ClientStatus:
-        busy = {DIALOG: "waiting", TURN: "busy", RELOADING: "busy"}.get(self.fake.state, "idle")
-        return ClientStatus(SESSION, busy, "" if busy == "idle" else f"Claude Code is {busy}")
+    def close(self) -> None:
+        self._door.close()
+        for link in self._links:
+            link.close()
+        shutil.rmtree(self._root)
+
+    def registered(self) -> None:
+        """The client writes its registry when its state has changed."""
+        status = {DIALOG: "waiting", TURN: "busy", RELOADING: "busy"}.get(self.fake.state, "idle")
+        status = "busy" if self.turn_begins else status
+        if status != self._said:
+            self._said = status
+            said = {"pid": os.getpid(), "procStart": start_mark(os.getpid()), "sessionId": SESSION}
+            self._registry.write_text(json.dumps(said | {"status": status}))
+
+    @property
+    def answers(self) -> list[dict[str, Any]]:
+        """What the door has said to callers, in order."""
+        for link in list(self._links):
+            with contextlib.suppress(BlockingIOError):
+                if heard := link.recv(65_536):
+                    self._answers.append(json.loads(heard))
+                else:
+                    self._links.remove(link)
+                    link.close()
+        return self._answers
 
     def drawn(self) -> None:
         self.attendant.output(self.fake.draw(), self.now)
 
     def ask(self, **more: Any) -> None:
-        self.requests = [(mock.Mock(), {"do": "reload", "session": SESSION, **more})]
-        self.attendant.serve(set(), self.now)
-        self.requests = []
+        self.request({"do": "reload", "session": SESSION, **more})
+
+    def request(self, said: dict[str, Any]) -> None:
+        """Knock at the door, and say something there."""
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._links.append(link)
+        with CWD, contextlib.chdir(self._door.path.parent):
+            link.connect(self._door.path.name)
+        link.sendall(json.dumps(said).encode() + b"\n")
+        link.setblocking(False)
+        self.registered()
+        for _ in ("accepted", "heard"):
+            self.attendant.serve(set(self._door.readers()), self.now)
 
     def press(self, keys: str) -> None:
         self.pressed += keys
@@ -133,6 +182,7 @@ class Desk:
     def tick(self, seconds: float = 0.02, *, draw: bool = True) -> None:
         self.now += seconds
         waiting = self.attendant.held
+        self.registered()
         written = self.attendant.step(self.now, busy=False)
         who = PERSON if self.attendant.held < waiting else COFFER
         before = (self.fake.state, list(self.fake.line))
@@ -156,11 +206,18 @@ class Desk:
         assert self.fake.got == self.pressed[: len(self.fake.got)]
 
 
+def child_of_ours() -> Child:
+    """As which the attendant knows the client: this process, of which there is nothing to hear."""
+    child = Child(-1, -1, -1)
+    child.pid = os.getpid()
+    return child
+
+
 @pytest.fixture
-def desk() -> Any:
+def desk() -> Iterator[Desk]:
     made = Desk(Fake())
     yield made
-    made.patch.stop()
+    made.close()
 
 
 def test_an_idle_empty_prompt_is_reloaded(desk: Desk) -> None:
@@ -221,13 +278,11 @@ def test_a_turn_that_starts_behind_the_line(desk: Desk) -> None:
     desk.ask()
     while len(desk.fake.line) < 5:
         desk.tick(0.01)
-    with mock.patch.object(
-        attend, "client_status", side_effect=lambda *_: ClientStatus(SESSION, "busy", "busy now")
-    ):
-        desk.rest(4)
+    desk.turn_begins = True
+    desk.rest(4)
     desk.check()
     assert (desk.fake.line, desk.fake.sent) == ([], [])
-    assert desk.answers[0]["why"] == "busy now"
+    assert desk.answers[0]["why"] == "Claude Code is busy"
 
 
 def test_vim_normal_mode_is_found_out_and_left(desk: Desk) -> None:
@@ -308,7 +363,7 @@ def test_a_restart_of_which_nothing_shows_was_not_refused(desk: Desk, successor:
     desk.attendant.restarting(desk.now)
     desk.attendant.again = None
     if successor != "none":
-        desk.attendant.attach(mock.Mock(), Screen(COLUMNS, ROWS))
+        desk.attendant.attach(child_of_ours(), Screen(COLUMNS, ROWS))
     if successor == "whole":
         desk.drawn()
         while desk.attendant.follow():
@@ -345,13 +400,11 @@ def test_no_request_breaks_or_types_anything_odd(request: dict[str, Any]) -> Non
     desk = Desk(Fake())
     try:
         desk.rest(0.2)
-        desk.requests = [(mock.Mock(), request)]
-        desk.attendant.serve(set(), desk.now)
-        desk.requests = []
+        desk.request(request)
         desk.rest(0.5)
         desk.check()
     finally:
-        desk.patch.stop()
+        desk.close()
 
 
 class Anything(RuleBasedStateMachine):
@@ -417,7 +470,7 @@ class Anything(RuleBasedStateMachine):
         self.desk.check()
         if self.desk.fake.state != RELOADING:
             assert self.desk.fake.got == self.desk.pressed
-        self.desk.patch.stop()
+        self.desk.close()
 
 
 TestAnything = Anything.TestCase
