@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from coffer.agents import claude_schema as schema
+from coffer.agents.raw_text import REFUSALS
 from coffer.core.attachments import is_silent, texts
 from coffer.core.dialect import (
     INTERRUPTIONS,
@@ -22,7 +23,7 @@ from coffer.core.dialect import (
     REMINDER_END,
     STANDING,
 )
-from coffer.core.json_lines import Found, Oddity, keep_valid_fields, objects
+from coffer.core.json_lines import Found, Oddity, decoded, objects
 from coffer.core.record import (
     LONGEST_COMMAND,
     Attached,
@@ -50,10 +51,6 @@ _input_decoder = msgspec.json.Decoder(schema.Input)
 _attachment_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
-_REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What the fast decoder raises for what it does not take."""
-
-
 def translate(line: bytes, start: int) -> list[Record | Oddity]:
     """Records and oddities of one line, with or without its newline; start is its offset in bytes.
 
@@ -61,17 +58,13 @@ def translate(line: bytes, start: int) -> list[Record | Oddity]:
     """
     try:
         return [_record(_decoder.decode(line), start, start + len(line) - line.endswith(b"\n"))]
-    except _REFUSALS:
+    except REFUSALS:
         found = objects(line.removesuffix(b"\n"), start)
         return [_rescued(item) if isinstance(item, Found) else item for item in found]
 
 
 def _rescued(found: Found) -> Record:
-    try:
-        parsed = _decoder.decode(found.clean)
-    except (msgspec.MsgspecError, RecursionError):
-        parsed = _decoder.decode(keep_valid_fields(found.clean, _decoder))
-    record = _record(parsed, found.start, found.end)
+    record = _record(decoded(found, _decoder), found.start, found.end)
     record.read = found.read
     return record
 
@@ -181,7 +174,7 @@ def _media(part: schema.Part) -> int:
 def _call(part: schema.Part) -> Block:
     try:
         fields = _input_decoder.decode(part.input) if _length(part.input) else schema.Input()
-    except _REFUSALS:
+    except REFUSALS:
         fields = schema.Input()  # an input of a foreign shape names no file; the call still counts
     path = fields.file_path or fields.notebook_path
     command = (
@@ -216,7 +209,7 @@ def _result(part: schema.Part) -> Block:
         )
     try:
         inner_parts = _parts_decoder.decode(raw) if raw.startswith(b"[") else []
-    except _REFUSALS:  # a list of a foreign shape: it is there, and what is in it nobody knows
+    except REFUSALS:  # a list of a foreign shape: it is there, and what is in it nobody knows
         return Block(
             "tool_result", len(raw), id=part.tool_use_id, error=bool(part.is_error), digest=hash(raw)
         )
@@ -255,7 +248,7 @@ def _text_size(raw: bytes) -> int:
     if len(raw) <= _EXACT_UP_TO and b"\\" in raw:
         try:
             return utf8_size(_text_decoder.decode(raw))
-        except _REFUSALS:
+        except REFUSALS:
             return len(raw) - 2  # half a surrogate pair
     return len(raw) - 2 - raw.count(b"\\")
 
@@ -304,7 +297,7 @@ def _attached(raw: Raw) -> Attached:
         payload = _attachment_decoder.decode(raw) if _length(raw) else {}
         kind, event, call = (str(payload.get(name) or "") for name in ("type", "hookEvent", "toolUseID"))
         said = texts(kind, payload)
-    except _REFUSALS:
+    except REFUSALS:
         return Attached("", size=_length(raw))
     size = sum(utf8_size(text) for text in said) if said else _length(raw)
     bundle = any(MARKER in text for text in said)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from coffer.agents.raw_text import REFUSALS
 from coffer.core.turn import own_words
 
 
@@ -25,7 +26,6 @@ class Answered(NamedTuple):
 
 
 _decoder = msgspec.json.Decoder(dict[str, Any])
-_REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def questions(raw: bytes) -> list[Question]:
@@ -36,7 +36,7 @@ def questions(raw: bytes) -> list[Question]:
 def _decoded(raw: bytes) -> dict[str, Any]:
     try:
         return _decoder.decode(raw)
-    except _REFUSALS:
+    except REFUSALS:
         return {}
 
 

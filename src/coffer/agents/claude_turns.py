@@ -27,7 +27,7 @@ from coffer.agents.claude_turn_lines import (
 )
 from coffer.agents.raw_text import REFUSALS, string
 from coffer.core.dialect import INTERRUPTIONS, MARKER, SYNTHETIC
-from coffer.core.json_lines import Found, keep_valid_fields, objects
+from coffer.core.json_lines import Found, decoded, objects
 from coffer.core.turn import (
     INTERRUPTED,
     REJECTED,
@@ -102,11 +102,7 @@ class ClaudeListener:
         turns: list[Turn] = []
         for found in objects(line, start):
             if isinstance(found, Found):
-                try:
-                    parsed = decoder.decode(found.clean)
-                except (msgspec.MsgspecError, RecursionError):
-                    parsed = decoder.decode(keep_valid_fields(found.clean, decoder))
-                turns += self._record(parsed, found.start, found.end)
+                turns += self._record(decoded(found, decoder), found.start, found.end)
             elif found.rescue >= 0:
                 rest = line[found.rescue - start :]
                 if len(rest) < len(line):

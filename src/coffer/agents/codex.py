@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from coffer.core.json_lines import Found, Oddity, keep_valid_fields, objects
+from coffer.agents.raw_text import REFUSALS
+from coffer.core.json_lines import Found, Oddity, decoded, objects
 from coffer.core.record import ALWAYS, LONGEST_COMMAND, NEVER, Block, Boundary, Record, Usage, Window
 from coffer.core.text import utf8_size
 
@@ -95,15 +96,11 @@ _text_decoder = msgspec.json.Decoder(str)
 _parts_decoder = msgspec.json.Decoder(list[_Part])
 
 
-_REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What the fast decoder raises for what it does not take."""
-
-
 def translate(line: bytes, start: int) -> list[Record | Oddity]:
     """Records and oddities of one line, with or without its newline; start is its offset in bytes."""
     try:
         parsed = _decoder.decode(line)
-    except _REFUSALS:
+    except REFUSALS:
         return [item for found in objects(line.removesuffix(b"\n"), start) for item in _rescued(found)]
     return list(_records(parsed, start, start + len(line) - line.endswith(b"\n")))
 
@@ -111,11 +108,7 @@ def translate(line: bytes, start: int) -> list[Record | Oddity]:
 def _rescued(found: Found | Oddity) -> list[Record | Oddity]:
     if isinstance(found, Oddity):
         return [found]
-    try:
-        parsed = _decoder.decode(found.clean)
-    except (msgspec.MsgspecError, RecursionError):
-        parsed = _decoder.decode(keep_valid_fields(found.clean, _decoder))
-    records = _records(parsed, found.start, found.end)
+    records = _records(decoded(found, _decoder), found.start, found.end)
     for record in records:
         record.read = ALWAYS if found.whole and found.read == ALWAYS else NEVER
     return list(records)
@@ -152,7 +145,7 @@ def _history(compacted: Record, items: list[Raw]) -> list[Record]:
     for index, raw in enumerate(items):
         try:
             payload = _payload_decoder.decode(raw)
-        except _REFUSALS:
+        except REFUSALS:
             payload = _Payload(type="unreadable")
         record = Record(compacted.start, compacted.end, REPLACEMENT, payload.type or "", payload.id or "")
         record.time, record.nested = compacted.time, index
@@ -164,7 +157,7 @@ def _history(compacted: Record, items: list[Raw]) -> list[Record]:
 def _read_count(record: Record, raw: Raw) -> None:
     try:
         info = _info_decoder.decode(raw)
-    except _REFUSALS:
+    except REFUSALS:
         return  # a count of a foreign shape counts nothing
     used = info.last_token_usage
     if used is not None:
@@ -246,7 +239,7 @@ def _target(arguments: str) -> tuple[str, str]:
     """The file and the command that a call names, "" each where it names none."""
     try:
         said = _arguments_decoder.decode(arguments)
-    except _REFUSALS:
+    except REFUSALS:
         return _patched(arguments), ""
     command = said.cmd or said.command
     return said.path or said.file_path, command if isinstance(command, str) else " ".join(command)
@@ -281,14 +274,14 @@ def _string(raw: Raw) -> str | None:
         return None
     try:
         return _text_decoder.decode(raw)
-    except _REFUSALS:
+    except REFUSALS:
         return None  # half a surrogate pair: its bytes are counted instead
 
 
 def _part_list(raw: Raw) -> list[_Part]:
     try:
         return _parts_decoder.decode(raw)
-    except _REFUSALS:
+    except REFUSALS:
         return []
 
 

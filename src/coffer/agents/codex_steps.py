@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from coffer.agents.codex_texts import texts_of
 from coffer.agents.codex_turns import CodexListener
 from coffer.agents.raw_text import REFUSALS, string
 from coffer.core.commands import ended
@@ -83,11 +84,6 @@ class _Line(Struct, gc=False):
     payload: _Payload | None = None
 
 
-class _Part(Struct, gc=False):
-    type: str = ""
-    text: Raw = Raw(b"")
-
-
 class _Arguments(Struct, gc=False):
     cmd: str | list[str] = ""
     command: str | list[str] = ""
@@ -111,7 +107,6 @@ class _Call(Struct, frozen=True, gc=False):
 
 
 _decoder = msgspec.json.Decoder(_Line)
-_parts_decoder = msgspec.json.Decoder(list[_Part])
 _arguments_decoder = msgspec.json.Decoder(_Arguments)
 _output_decoder = msgspec.json.Decoder(_Output)
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE)
@@ -189,7 +184,7 @@ class CodexScribe(CodexListener):
     def _item(self, payload: _Payload, turns: list[Turn]) -> list[Step]:
         match payload.type:
             case "message" if payload.role == "assistant":
-                said = "\n".join(_texts(payload.content)).strip()
+                said = "\n".join(texts_of(payload.content)).strip()
                 return [Said(AGENT, said[:LONGEST_SAID])] if said else []
             case "message" if turns:
                 self._turns.append(len(self._steps))
@@ -207,7 +202,7 @@ class CodexScribe(CodexListener):
         """The prompt of `codex exec` or of another program."""
         said = payload.internal_chat_message_metadata_passthrough
         kinds = (said.content_item_kinds if said is not None else None) or []
-        texts = _texts(payload.content)
+        texts = texts_of(payload.content)
         if kinds and len(kinds) == len(texts):
             texts = [text for text, kind in zip(texts, kinds, strict=True) if _is_users(kind)]
         words = "\n".join(filter(None, map(own_words, texts)))
@@ -296,19 +291,9 @@ def _is_users(kind: Any) -> bool:
     return said == "user.text"
 
 
-def _texts(content: Raw) -> list[str]:
-    if bytes(memoryview(content)[:1]) == b'"':
-        return [string(content)]
-    try:
-        found = _parts_decoder.decode(content) if memoryview(content).nbytes else []
-    except REFUSALS:
-        return []
-    return [string(part.text) for part in found]
-
-
 def _output(raw: Raw) -> tuple[str, int, str]:
     """An output's text and exit code, in the three forms that there were; and as what it runs on, "" for ended."""
-    text = string(raw) if bytes(memoryview(raw)[:1]) == b'"' else "\n".join(_texts(raw))
+    text = "\n".join(texts_of(raw))
     if text.startswith("{"):
         try:
             found = _output_decoder.decode(text)

@@ -13,9 +13,10 @@ import msgspec
 from msgspec import Raw, Struct
 
 from coffer.agents import codex
-from coffer.agents.raw_text import REFUSALS, string
+from coffer.agents.codex_texts import texts_of
+from coffer.agents.raw_text import REFUSALS
 from coffer.core.dialect import MARKER
-from coffer.core.json_lines import Found, keep_valid_fields, objects
+from coffer.core.json_lines import Found, decoded, objects
 from coffer.core.record import Record
 from coffer.core.turn import INTERRUPTED, TYPED, Place, Turn, action, bundle_rules, digest, own_words
 
@@ -51,13 +52,7 @@ class _Line(Struct, gc=False):
     payload: _Payload | None = None
 
 
-class _Part(Struct, gc=False):
-    type: str = ""
-    text: Raw = Raw(b"")
-
-
 _decoder = msgspec.json.Decoder(_Line)
-_parts_decoder = msgspec.json.Decoder(list[_Part])
 _kinds_decoder = msgspec.json.Decoder(list[Any])
 
 _CALLS = frozenset(
@@ -121,11 +116,7 @@ class CodexListener:
         turns: list[Turn] = []
         for found in objects(line, start):
             if isinstance(found, Found):
-                try:
-                    parsed = _decoder.decode(found.clean)
-                except (msgspec.MsgspecError, RecursionError):
-                    parsed = _decoder.decode(keep_valid_fields(found.clean, _decoder))
-                turns += self._record(parsed, found.clean, found.start, found.end)
+                turns += self._record(decoded(found, _decoder), found.clean, found.start, found.end)
             elif found.rescue >= 0:
                 rest = line[found.rescue - start :]
                 if len(rest) < len(line):
@@ -181,7 +172,7 @@ class CodexListener:
                     self._place = self._place.acted(action(block.name, block.path or block.command))
 
     def _message(self, line: _Line, payload: _Payload, start: int, end: int) -> list[Turn]:
-        texts = _texts(payload.content)
+        texts = texts_of(payload.content)
         if payload.role == "assistant":
             said = "\n".join(texts)
             if said.strip():
@@ -265,14 +256,3 @@ def _kind(said: Any) -> str:
 
 def _own_words(text: str) -> str:
     return "" if text.lstrip().startswith(_MADE) else own_words(text)
-
-
-def _texts(content: Raw) -> list[str]:
-    """The texts of a message's parts, "" for parts that have none."""
-    if bytes(memoryview(content)[:1]) == b'"':
-        return [string(content)]
-    try:
-        parts = _parts_decoder.decode(content) if memoryview(content).nbytes else []
-    except REFUSALS:
-        return []
-    return [string(part.text) for part in parts]

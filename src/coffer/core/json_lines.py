@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -18,6 +18,7 @@ from msgspec import Struct
 from coffer.core.loads import DECODER, loads
 from coffer.core.record import ALWAYS, LARGE_FILES, SMALL_FILES
 
+_Line = TypeVar("_Line")
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
 _ENTRY = re.compile(rb'\s*("(?:[^"\\]|\\.)*")\s*:\s*(.*)\Z', re.DOTALL)
 _RECORD_START = re.compile(rb'\{"(?:parentUuid|type|uuid|timestamp)"\s*:')
@@ -234,11 +235,18 @@ def elements(line: bytes) -> Iterator[bytes]:
             since = token.end()
 
 
-def keep_valid_fields(clean: bytes, decoder: msgspec.json.Decoder[Any]) -> bytes:
-    """The object without the top-level fields that the decoder's schema refuses.
+def decoded(found: Found, decoder: msgspec.json.Decoder[_Line]) -> _Line:
+    """An object by its schema, without the top-level fields that the schema refuses.
 
     A field of a foreign shape must not cost the record its place in the chain.
     """
+    try:
+        return decoder.decode(found.clean)
+    except (msgspec.MsgspecError, RecursionError):
+        return decoder.decode(_with_valid_fields(found.clean, decoder))
+
+
+def _with_valid_fields(clean: bytes, decoder: msgspec.json.Decoder[Any]) -> bytes:
     kept: dict[str, Any] = {}
     for name, value in DECODER.decode(clean.decode("utf-8", "replace")).items():
         try:
