@@ -6,7 +6,6 @@ is in it was in the client's files, and the next checkpoint replaces it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,7 +23,6 @@ MOST = 4
 """Checkpoints that a file holds."""
 LARGEST = 4 << 20
 """Bytes; a longer file is none of ours."""
-_SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class _File:
 
 def kept_path(home: Home, session: str) -> Path | None:
     """Where a session's checkpoints lie; None for an id that can't be a file's name."""
-    return home.root / FOLDER / f"{session}{ENDING}" if _SESSION.fullmatch(session) else None
+    return home.of_session(FOLDER, session, ENDING)
 
 
 def checkpoints(home: Home, session: str) -> Kept:

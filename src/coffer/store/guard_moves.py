@@ -8,7 +8,6 @@ understood counts as if all that is allowed had just been done: the guard waits,
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -28,7 +27,6 @@ from coffer.store.home import Home
 ENDING, ORDER = ".moves.json", ".order.json"
 _KEPT = 20
 """Times that are kept of a kind: more than any limit asks for."""
-_SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Moves:
 
 def moves_path(home: Home, session: str) -> Path | None:
     """Where a session's counts lie; None for an id that can't be a file's name."""
-    return home.root / FOLDER / f"{session}{ENDING}" if _SESSION.fullmatch(session) else None
+    return home.of_session(FOLDER, session, ENDING)
 
 
 def moves_of(home: Home, session: str, now: float) -> Moves:
@@ -138,7 +136,7 @@ class Order:
 
 def order_path(home: Home, session: str) -> Path | None:
     """Where a session's order lies; None for an id that can't be a file's name."""
-    return home.root / FOLDER / f"{session}{ORDER}" if _SESSION.fullmatch(session) else None
+    return home.of_session(FOLDER, session, ORDER)
 
 
 def order_of(home: Home, session: str) -> Order | None:

@@ -9,7 +9,6 @@ asked for quiet must not be nudged since a disk broke the file.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
@@ -27,7 +26,6 @@ EVERYONE = "everyone"
 """In place of a session: all of them."""
 FOLDER = "guard"
 _PATIENCE = 2.0
-_SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class GuardState:
 
 def state_path(home: Home, session: str) -> Path | None:
     """Where a session's state lies; None for an id that can't be a file's name."""
-    return home.root / FOLDER / f"{session}.state.json" if _SESSION.fullmatch(session) else None
+    return home.of_session(FOLDER, session, ".state.json")
 
 
 def guard_state(home: Home, session: str) -> GuardState:

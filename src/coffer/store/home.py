@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 PRIVATE = 0o700
+_SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,10 @@ class Home:
     def locks(self) -> Path:
         """One lock a transcript that is being written."""
         return self.root / "locks"
+
+    def of_session(self, folder: str, session: str, ending: str) -> Path | None:
+        """Where something of a session lies; None for an id that can't be a file's name."""
+        return self.root / folder / f"{session}{ending}" if _SESSION.fullmatch(session) else None
 
     def make(self, folder: Path) -> Path:
         """Make one of the places, private to the user; its path."""
