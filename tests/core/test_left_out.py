@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from coffer.core.chain import live_branch
+from coffer.core.inflight import conversation
 from coffer.core.left_out import LeftOut, left_out, pointer
+from coffer.work.sessions.read import opened
 from tests.transcripts import LARGE, SESSION, Claude, call, name_of, read, text
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CAPTURED = FIXTURES / "left_out"
-"""Of Claude Code 2.1.197. first-turn: on a busy machine. behind-the-pointer: `/resume`, a rewind, one more turn."""
+"""Of Claude Code 2.1.197. first-turn: on a busy machine. behind-the-pointer: `/resume`, a rewind, one more turn.
+beside-the-pointer: several calls at once, one of which the client names, then a turn that is at work."""
 HARNESS = sorted(path for path in (FIXTURES / "harness").iterdir() if (path / "transcript.jsonl").is_file())
 MISSED = {"prompt-queued": True}
 """Instants in which a reload would leave something out → cut: a first turn whose prompt came behind its answer."""
@@ -42,7 +45,11 @@ def test_there_are_instants_of_rewinds_and_of_prompts_put_back() -> None:
 
 @pytest.mark.parametrize(
     ("name", "cut", "said"),
-    [("first-turn", True, "Greeted apple."), ("behind-the-pointer", False, "Greeted plum.")],
+    [
+        ("first-turn", True, "Greeted apple."),
+        ("behind-the-pointer", False, "Greeted plum."),
+        ("beside-the-pointer", False, "until [ -e"),
+    ],
 )
 def test_captured_files_are_found_out_and_mended(name: str, said: str, *, cut: bool) -> None:
     data = (CAPTURED / f"{name}.jsonl").read_bytes()
@@ -55,6 +62,15 @@ def test_captured_files_are_found_out_and_mended(name: str, said: str, *, cut: b
     leaf = live_branch(read(after)).leaf
     assert leaf is not None
     assert leaf.uuid == found.newest.uuid
+
+
+def test_a_call_that_waits_is_seen_where_a_reload_would_end_elsewhere() -> None:
+    """The gate named no tool for as long as it ran."""
+    path = CAPTURED / "beside-the-pointer.jsonl"
+    with opened(path) as session:
+        found = conversation(session.transcript, session.line)
+    assert [call.tool for call in found.open] == ["Bash"]
+    assert found.left_out
 
 
 # --- drawn

@@ -12,7 +12,7 @@ from typing import Any
 from coffer.core.chain import live_branch
 from coffer.core.dialect import SYNTHETIC
 from coffer.core.evidence import Call, Conversation, moment
-from coffer.core.left_out import left_out
+from coffer.core.left_out import branch_in_memory, left_out
 from coffer.core.loads import loads
 from coffer.core.markers import key, rows
 from coffer.core.open_calls import OpenCalls
@@ -31,8 +31,8 @@ Line = Callable[[Record], bytes]
 def conversation(transcript: Transcript, line: Line) -> Conversation:
     """The conversation of a transcript; line: the bytes of a record."""
     trouble = _trouble(transcript)
-    branch = live_branch(transcript)
     missed = left_out(transcript)
+    branch = live_branch(transcript) if missed is None else branch_in_memory(transcript, missed)
     return Conversation(
         trouble=trouble,
         open=OpenCalls(branch.records).calls(),

@@ -1,12 +1,14 @@
 """Would a reload show the newest words of the conversation? What reads the file again may leave them out.
 
-The client holds its place in memory; the file says it by the order of lines and by the last `last-prompt` only. Two
+The client holds its place in memory; the file says it by the order of lines and by the last `last-prompt` only. Three
 states were seen with 2.1.197 in which these name another place, so that `/resume` drops what was said since:
 
 - *cut off*: a session's first answer is written before its prompt, and the last record of the file is the prompt's
   (about one of three first turns on a busy machine). A reload ends at the prompt.
 - *passed by*: a reload leaves a pointer to where it ended; a rewind behind it and a new turn do not change it. A reload
   goes back to the branch that the person left.
+- *beside it*: in the middle of a turn the client points at the last of several parallel calls, and goes on behind the
+  result that came last, which hangs on another of them. A reload ends at those calls.
 
 A rewind alone leaves no trace in the file: then a reload brings back what it took off. Only the screen can tell.
 """
@@ -18,13 +20,13 @@ from dataclasses import dataclass
 
 import msgspec
 
-from coffer.core.chain import branch_of, seconds
+from coffer.core.chain import Branch, branch_of, seconds
 from coffer.core.loader import SPEAKERS, STREAMED_ABOVE, Loaded, load
 from coffer.core.record import Record
 from coffer.core.transcript import Transcript
 
 CUT = "the end of the file names the prompt only: a reload would leave out what was said after it"
-PASSED = "an old pointer names another branch: a reload would go back to what a rewind has left"
+PASSED = "an old pointer names another branch: a reload would go back there, and leave out what was said since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,13 @@ def left_out(transcript: Transcript) -> LeftOut | None:
     newest = max(found, key=lambda record: (_time(record), record.start))
     way, end = _way(loaded, newest)
     return LeftOut(newest, branch.leaf, bool(cut), frozenset(way), end == "")
+
+
+def branch_in_memory(transcript: Transcript, found: LeftOut) -> Branch:
+    """The branch on which the client works, where a reload would end elsewhere."""
+    loaded = load(transcript)
+    loaded.pointer, loaded.explicit = found.newest.uuid, True
+    return branch_of(loaded)
 
 
 def pointer(found: LeftOut, session: str) -> bytes:
