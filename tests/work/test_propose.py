@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from coffer.disk import replace as replace_module
 from coffer.errors import Busy
 from coffer.work.rules.draft import counting
 from coffer.work.rules.propose import Said, by_words, issue, propose
@@ -173,10 +172,7 @@ def test_a_proposal_for_everywhere_that_is_undone_waits_where_it_was_said(
     assert (item.quote, item.project) == (TURN, str(tide))
 
 
-def test_nobody_proposes_while_the_turn_may_be_counted(
-    desktop: Desktop, tide: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(replace_module, "_LOCK_SECONDS", 0.1)
+def test_nobody_proposes_while_the_turn_may_be_counted(desktop: Desktop, tide: Path) -> None:
     path = desktop.session(tide, [TURN], "a")
     ticket = ticket_for(desktop, tide, path)
     with counting(desktop.home), pytest.raises(Busy):

@@ -6,13 +6,13 @@ client drops a text that it has already only when it is the same to the byte. Cu
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from coffer.core.block import NO_LONGER, WITHDRAWN, Held, block, held_in
 from coffer.core.digest_text import hostile, one_line
+from coffer.core.text_hash import text_hash
 
 __all__ = ["Bundle", "BundleRule", "Held", "LaneRule", "LeftOut", "Limits", "bundle", "delta", "held_in"]
 
@@ -187,7 +187,7 @@ def bundle(
         units_of(text),
         tuple(entry.id for entry in _in_order(kept)),
         (*(LeftOut(entry.id, NO_ROOM) for entry in waiting), *refused),
-        hashlib.sha256(text.encode()).hexdigest()[:16],
+        text_hash(text, 16),
         tuple(entry.line for entry in _in_order(kept)),
         _late(text, [entry.line for entry in kept if entry.hard], limits.preview),
         frozenset(entry.line for entry in waiting),

@@ -28,7 +28,8 @@ from coffer.disk.sync import sync_file, sync_folder
 from coffer.errors import Busy, FileMoved, LateLinesKept, WriteFailed
 
 _CHUNK = 1 << 20
-_LOCK_SECONDS = 0.2
+LOCK_SECONDS = 0.2
+"""How long another process that writes the same file is waited for."""
 WARM_SECONDS = 600.0
 """A file that was written to less than this ago may still be appended to."""
 DRAIN_SECONDS = 2.0
@@ -77,7 +78,7 @@ class Ticket:
 
 
 @contextmanager
-def locked(folder: Path, path: Path, seconds: float = _LOCK_SECONDS) -> Iterator[None]:
+def locked(folder: Path, path: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
     """Hold the lock of a file. seconds: how long to wait for another process. Raises Busy, WriteFailed."""
     name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
     lock = FileLock(folder / f"{name}.lock", mode=0o600)

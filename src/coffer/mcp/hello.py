@@ -7,7 +7,6 @@ the SDK is not to be imported before a pipe comes.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
 import socket
@@ -18,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from coffer.core.text_hash import text_hash
 from coffer.disk.put import put
 from coffer.mcp.caller import Caller, House
 from coffer.mcp.table import INSTRUCTIONS, TABLE
@@ -116,7 +116,7 @@ def _made_of() -> str:
     """A hash of all that the answers hang on."""
     tools = [(row.name, row.title, row.description, row.schema(), row.reads) for row in TABLE]
     text = json.dumps([tools, INSTRUCTIONS, _version("mcp"), _version("coffer-agent")], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return text_hash(text)
 
 
 def _version(package: str) -> str:

@@ -19,9 +19,10 @@ from pathlib import Path
 
 from coffer.core.entry import Entry, Lane, entries_of, harmless, joined
 from coffer.core.redact import redact
-from coffer.disk.replace import locked, refusals
+from coffer.disk.replace import refusals
 from coffer.disk.sync import sync_folder
 from coffer.errors import FileMoved, WriteFailed
+from coffer.store.held import held
 from coffer.store.home import Home
 
 LARGEST = 1 << 25
@@ -123,8 +124,7 @@ def rewrite(home: Home, path: Path, before: str | None, after: str | None) -> No
     Raises FileMoved where something else is there by now, Busy, WriteFailed; then it is as it was.
     """
     _require_inside(home, path)
-    home.make(home.locks)
-    with locked(home.locks, path, _WAIT), refusals(path):
+    with held(home, path, _WAIT), refusals(path):
         if after is None:
             _require(path, before)
             path.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from coffer.disk import config_file
 from coffer.disk.places import Places
 from coffer.disk.replace import refusals
 from coffer.errors import ChangedSince, PrunedContentMissing
-from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, save
+from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, record, save
 from coffer.store.home import Home
 from coffer.work.agent_settings import config_write, native_memory
 from coffer.work.memory import archive, handoff, organize, remember
@@ -40,8 +40,7 @@ def _config(receipt: Receipt, home: Home, _places: Places, now: datetime | None)
         there = config_write.digest(config_file.read(Path(receipt.path)).data)
         if there == receipt.data.get("digest_before"):
             receipt.status, receipt.data["open"] = FAILED, False
-            with refusals(home.root), database(home) as connection:
-                save(connection, receipt)
+            record(home, receipt)
             return receipt
     return config_write.bring_back(receipt, home, now)
 

@@ -16,7 +16,7 @@ from coffer.disk import config_file
 from coffer.disk.config_file import Config
 from coffer.disk.replace import refusals
 from coffer.errors import ChangedSince, CofferError
-from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save
+from coffer.store.db import DONE, UNDONE, Receipt, begun, database, record, save
 from coffer.store.home import Home
 from coffer.work.agent_settings.config_write import ADDED, TRUSTED, bring_back, digest, open_installs
 
@@ -60,8 +60,7 @@ def through_client(  # noqa: PLR0913  (what a receipt says)
         "open": True,
         "exact": _only_ours(kind, before, after),
     } | (data(result) if data else {})
-    with refusals(home.root), database(home) as connection:
-        save(connection, receipt)
+    record(home, receipt)
     return result, receipt
 
 

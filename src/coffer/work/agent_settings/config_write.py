@@ -17,9 +17,10 @@ from typing import Any
 from coffer.disk import config_file
 from coffer.disk.agent_errors import ConfigBroken
 from coffer.disk.config_file import Config
-from coffer.disk.replace import locked, refusals
+from coffer.disk.replace import refusals
 from coffer.errors import ChangedSince, CofferError, PrunedContentMissing
 from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, receipts, save
+from coffer.store.held import held
 from coffer.store.home import Home
 
 INSTALLED, UNINSTALLED = "AGENT_HOOK_INSTALLED", "AGENT_HOOK_UNINSTALLED"
@@ -61,9 +62,8 @@ def carry_out(change: Change, home: Home, now: datetime | None = None) -> Receip
     config = change.config
     after = None if change.after is None else change.after.encode("utf-8")
     with refusals(home.root):
-        home.make(home.locks)
         home.make(home.backups)
-    with locked(home.locks, config.path):
+    with held(home, config.path):
         config.check()
         receipt = begun(change.kind, change.agent, "", config.path, now)
         backup = home.backups / receipt.id / config.path.name if config.data is not None else None

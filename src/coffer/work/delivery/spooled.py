@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -11,6 +10,7 @@ from urllib.parse import quote
 
 from coffer.core.block import held_in
 from coffer.core.bundle_files import SpoolEntry, file_name
+from coffer.core.text_hash import text_hash
 from coffer.store.deliveries import Delivery, stamp
 from coffer.work.delivery.bundle_files import bundles
 from coffer.work.delivery.deliver import REHEARSAL, Asked, World, asked_of
@@ -41,11 +41,11 @@ def delivery_of(entry: SpoolEntry, world: World) -> Delivery | None:
         asked.child,
         asked.label,
         made.project,
-        hashlib.sha256(text.encode()).hexdigest()[:16],
+        text_hash(text, 16),
         tuple(name for name, line in zip(made.bundle.rules, made.bundle.lines, strict=True) if line in sent),
         text,
         state="sent" if asked.transcript is not None else "unverifiable",
-        id=hashlib.sha256(entry.name.encode()).hexdigest()[:16],
+        id=text_hash(entry.name, 16),
     )
 
 

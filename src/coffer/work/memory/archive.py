@@ -22,11 +22,12 @@ from typing import Any
 
 from coffer.core.entry import LANES, Entry, Lane, entries_of, joined, without
 from coffer.core.redact import redact
+from coffer.core.text_hash import text_hash
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
 from coffer.errors import ReceiptNotFound
 from coffer.store import vault
-from coffer.store.db import DONE, PREPARED, Receipt, begun, database, save, undone
+from coffer.store.db import DONE, PREPARED, Receipt, begun, record, undone
 from coffer.store.home import Home
 from coffer.store.projects import FILE, folder, is_id, parsed
 from coffer.work.memory.archive_errors import ArchiveExists, ArchiveUnreadable
@@ -269,7 +270,7 @@ def take_in(taken: Taken, home: Home) -> Receipt | None:
             for added in sorted(_said(after, one.lane) - _said(before or "", one.lane))
         ],
     }
-    _keep(receipt, home)
+    record(home, receipt)
     for one in pages:
         with refusals(one.path):
             home.make(one.path.parent)
@@ -277,7 +278,7 @@ def take_in(taken: Taken, home: Home) -> Receipt | None:
     for one, before, after in texts:
         vault.rewrite(home, one.path, before, after)
     receipt.status = DONE
-    _keep(receipt, home)
+    record(home, receipt)
     return receipt
 
 
@@ -295,7 +296,7 @@ def _grown(one: Incoming) -> tuple[str | None, str]:
 
 def _said(text: str, lane: Lane) -> set[tuple[str, str]]:
     """Id and digest of the text of each entry: one that a person edited is no longer what was added."""
-    return {(one.id, _digest(one.text.encode("utf-8", "surrogateescape"))) for one in entries_of(text, lane)}
+    return {(one.id, text_hash(one.text)) for one in entries_of(text, lane)}
 
 
 def _digest(data: bytes) -> str:
@@ -329,7 +330,7 @@ def _take_out(home: Home, path: Path, lane: Lane, said: set[tuple[str, str]]) ->
         return
     after = text
     for one in entries_of(text, lane):
-        if (one.id, _digest(one.text.encode("utf-8", "surrogateescape"))) in said:
+        if (one.id, text_hash(one.text)) in said:
             after = without(after, one)
     if after != text:
         vault.rewrite(home, path, text, after if after.strip() else None)
@@ -344,8 +345,3 @@ def _prune_folders(home: Home, place: Path) -> None:
         except OSError:
             return
         place = place.parent
-
-
-def _keep(receipt: Receipt, home: Home) -> None:
-    with refusals(home.root), database(home) as connection:
-        save(connection, receipt)

@@ -13,6 +13,7 @@ from typing import Literal
 
 from coffer.core.entry import Entry, made, rendered
 from coffer.core.handoff import Handoff, over, parsed, path_in, too_much, written
+from coffer.core.text_hash import text_hash
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
 from coffer.errors import FileMoved, PrunedContentMissing, ReceiptNotFound
@@ -303,4 +304,4 @@ def inside(top: Path, path: str) -> str | None:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16] if text else ""
+    return text_hash(text, 16) if text else ""

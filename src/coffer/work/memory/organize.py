@@ -7,7 +7,6 @@ first and never runs by itself.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,11 +17,12 @@ from pathlib import Path
 from coffer.core.entry import Entry, complete, entries_of, joined, made, without
 from coffer.core.organize import Topic, grouped, is_fresh, reads_as_rule, repeated
 from coffer.core.organize_ask import LONGEST_INPUT, merge_prompt, parse_merged
+from coffer.core.text_hash import text_hash
 from coffer.disk.project import digest_file, project_of, user_digest
 from coffer.disk.replace import refusals
 from coffer.errors import PrunedContentMissing, ReceiptNotFound
 from coffer.store import proposals, vault
-from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save, undone
+from coffer.store.db import DONE, UNDONE, Receipt, begun, database, record, undone
 from coffer.store.home import Home
 from coffer.work.memory.memory_errors import NoteChangedSince
 from coffer.work.rules.ask import Asker
@@ -194,11 +194,11 @@ def carry_out(order: Order, home: Home, root: Path | None, user: Path, now: date
     receipt = begun(KIND, "", "", order.folder, now)
     home.make(home.backups)
     receipt.data = {"files": [_kept(one, home, receipt.id, at) for at, one in enumerate(order.files)]}
-    _save(receipt, home)
+    record(home, receipt)
     for file in order.files:
         vault.rewrite(home, file.path, file.before, file.after)
     receipt.status = DONE
-    _save(receipt, home)
+    record(home, receipt)
     return receipt
 
 
@@ -248,9 +248,4 @@ def _text_of(said: Mapping[str, str]) -> str | None:
 
 
 def _digest(text: str | None) -> str:
-    return "" if text is None else hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _save(receipt: Receipt, home: Home) -> None:
-    with refusals(home.root), database(home) as connection:
-        save(connection, receipt)
+    return "" if text is None else text_hash(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sqlite3
 from collections.abc import Mapping
@@ -18,9 +17,9 @@ from coffer.core.entry import Entry, entries_of, harmless, made, without
 from coffer.core.recalled import is_recalled
 from coffer.core.redact import kinds, redact
 from coffer.core.search import same, terms_of
-from coffer.disk.replace import refusals
+from coffer.core.text_hash import text_hash
 from coffer.store import vault
-from coffer.store.db import DONE, Receipt, begun, database, save, undone
+from coffer.store.db import DONE, Receipt, begun, record, undone
 from coffer.store.home import Home
 from coffer.store.index import GLOBAL
 from coffer.store.index_search import Filters, Hit, saying, search
@@ -94,9 +93,8 @@ def remember(  # noqa: PLR0913  (what, where, who, when)
     entry = vault.append(place.home, path.parent, path.name, entry)
     receipt = begun(KIND, by.agent, by.session, path, now)
     receipt.status = DONE
-    receipt.data = {"entry": entry.id, "text": _digest(entry.text), "project": name}
-    with refusals(place.home.root), database(place.home) as connection:
-        save(connection, receipt)
+    receipt.data = {"entry": entry.id, "text": text_hash(entry.text), "project": name}
+    record(place.home, receipt)
     return Kept(entry, receipt, path, name, kinds(found.found))
 
 
@@ -162,12 +160,8 @@ def undo_remember(receipt: Receipt, home: Home, now: datetime | None = None) -> 
     path = Path(receipt.path)
     text = vault.read(path) or ""
     there = [entry for entry in entries_of(text, "knowledge") if entry.id == receipt.data["entry"]]
-    if not there or _digest(there[0].text) != receipt.data["text"]:
+    if not there or text_hash(there[0].text) != receipt.data["text"]:
         raise NoteChangedSince(receipt.id, str(path))
     left = without(text, there[0])
     vault.rewrite(home, path, text, left if left.strip() else None)
     return undone(home, receipt, now)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

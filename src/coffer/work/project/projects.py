@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from coffer.core.entry import LANES, count_of
-from coffer.disk.replace import locked, refusals
+from coffer.disk.replace import refusals
 from coffer.disk.sync import sync_folder
 from coffer.store import projects, vault
 from coffer.store.db import DONE, Receipt, begun, database, save, undone
+from coffer.store.held import held
 from coffer.store.home import Home
 from coffer.store.project_errors import MergedSince, MergeRefused, ProjectNotFound
 from coffer.store.projects import FILE, Known
@@ -311,8 +312,7 @@ def _move(home: Home, move: Move) -> None:
     """Move a file; one that is in the way is never replaced. Raises Busy, WriteFailed."""
     base = home.root / "memory" / "projects"
     source, target = base / move.source, base / move.target
-    home.make(home.locks)
-    with locked(home.locks, source, _WAIT), refusals(target):
+    with held(home, source, _WAIT), refusals(target):
         for folder in (
             *reversed(target.parent.relative_to(home.root).parents),
             target.parent.relative_to(home.root),

@@ -9,8 +9,7 @@ swap the backup stays, whatever happens.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -18,7 +17,7 @@ from typing import IO
 from coffer.core.transcript import About
 from coffer.disk.anchor import beginning
 from coffer.disk.places import Places
-from coffer.disk.replace import Late, Ticket, back_up, locked, refusals, swap
+from coffer.disk.replace import Late, Ticket, back_up, refusals, swap
 from coffer.errors import AgentNotPrunable, NotAFile
 from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, database, record, save
 from coffer.store.home import Home
@@ -35,15 +34,6 @@ def ticket_of(session: Opened) -> Ticket:
         raise NotAFile(str(ticket.path), "a compressed file, which Coffer only reads")
     ticket.check()
     return ticket
-
-
-@contextmanager
-def held(home: Home, path: Path) -> Iterator[None]:
-    """Hold the lock of a transcript. Raises Busy, WriteFailed."""
-    with refusals(home.root):
-        home.make(home.locks)
-    with locked(home.locks, path):
-        yield
 
 
 @dataclass(frozen=True, slots=True)

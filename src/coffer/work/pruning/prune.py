@@ -27,10 +27,11 @@ from coffer.disk.replace import Ticket, beside, refusals
 from coffer.disk.sync import sync_file
 from coffer.errors import LawBroken
 from coffer.store.db import Receipt, begun
+from coffer.store.held import held
 from coffer.store.home import Home
 from coffer.store.pruned import Content, put
 from coffer.work.pruning.copying import Copying
-from coffer.work.pruning.exchange import Exchange, held, ticket_of
+from coffer.work.pruning.exchange import Exchange, ticket_of
 from coffer.work.pruning.tail import at_the_end
 from coffer.work.sessions.inspect import Report, inspect
 from coffer.work.sessions.read import Opened, opened

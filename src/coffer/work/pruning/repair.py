@@ -13,9 +13,10 @@ from coffer.disk.places import Places
 from coffer.disk.replace import beside, refusals
 from coffer.errors import LawBroken
 from coffer.store.db import DONE, Receipt, begun
+from coffer.store.held import held
 from coffer.store.home import Home
 from coffer.work.pruning.copying import Copying
-from coffer.work.pruning.exchange import Exchange, held, ticket_of
+from coffer.work.pruning.exchange import Exchange, ticket_of
 from coffer.work.receipts import all_receipts
 from coffer.work.sessions.read import Opened, opened
 from coffer.work.sessions.rest import Proof

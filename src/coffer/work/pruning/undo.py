@@ -15,9 +15,10 @@ from coffer.disk.places import Places
 from coffer.disk.replace import Ticket, beside, refusals
 from coffer.errors import ChangedSince, CofferError, PrunedContentMissing
 from coffer.store.db import UNDONE, Receipt, begun, record
+from coffer.store.held import held
 from coffer.store.home import Home
 from coffer.work.pruning.copying import Copying, pieces
-from coffer.work.pruning.exchange import Exchange, held, is_in_place
+from coffer.work.pruning.exchange import Exchange, is_in_place
 from coffer.work.sessions.rest import Proof
 
 _CHUNK = 1 << 20

@@ -21,12 +21,13 @@ from coffer.core.events import Accepted, Change, Edited, Event, Ordered, Outcome
 from coffer.core.lifecycle import step
 from coffer.core.rule import Evidence, Rule, Rules
 from coffer.core.rule_record import change_as_json, rule_from
+from coffer.core.text_hash import text_hash
 from coffer.disk import digest_file
 from coffer.disk.digest_file import Loaded
-from coffer.disk.replace import locked, refusals
+from coffer.disk.replace import refusals
 from coffer.errors import CofferError, DigestBroken
 from coffer.store import trust
-from coffer.store.db import DONE, FAILED, PREPARED, Receipt, begun, database, receipts, save
+from coffer.store.db import DONE, FAILED, PREPARED, Receipt, begun, database, receipts, record, save
 from coffer.store.evidence import (
     HeardTurn,
     TurnState,
@@ -38,6 +39,7 @@ from coffer.store.evidence import (
     turn_as_json,
     turn_of,
 )
+from coffer.store.held import held
 from coffer.store.home import Home
 
 KIND = "digest"
@@ -201,19 +203,15 @@ class Draft:
             "bytes_after": len(new),
             "backup": str(backup) if self.loaded else "",
         }
-        with refusals(self.home.root):
-            self.home.make(self.home.locks)
-        with locked(self.home.locks, self.path):
-            with refusals(self.home.root), database(self.home) as connection:
-                save(connection, receipt)
+        with held(self.home, self.path):
+            record(self.home, receipt)
             try:
                 ticket = self.loaded.ticket if self.loaded else None
                 digest_file.write(self.path, text, ticket, backup, private=not self.project)
             except CofferError:
                 receipt.status = FAILED
                 _forget(receipt)
-                with refusals(self.home.root), database(self.home) as connection:
-                    save(connection, receipt)
+                record(self.home, receipt)
                 raise
             with refusals(self.home.root), database(self.home) as connection:
                 _finish(connection, receipt)
@@ -247,9 +245,7 @@ def _forget(receipt: Receipt) -> None:
 @contextmanager
 def counting(home: Home) -> Iterator[None]:
     """One process counts new turns at a time: two would both count the same one, for rules of different files."""
-    with refusals(home.root):
-        home.make(home.locks)
-    with locked(home.locks, home.root / "learn"):
+    with held(home, home.root / "learn"):
         yield
 
 
@@ -294,7 +290,7 @@ def recover(path: Path, home: Home) -> None:
         left = _half_done(connection, path)
     if not left:
         return
-    with locked(home.locks, path), refusals(home.root), database(home) as connection:
+    with held(home, path), refusals(home.root), database(home) as connection:
         loaded = digest_file.read(path)
         for receipt in _half_done(connection, path):
             happened = _happened(receipt, loaded)
@@ -317,7 +313,7 @@ def _happened(receipt: Receipt, loaded: Loaded | None) -> bool | None:
     stand there would let its turns be counted a second time.
     """
     text = loaded.text if loaded else ""
-    digest = hashlib.sha256(_bytes(text)).hexdigest()
+    digest = text_hash(text)
     if digest in (receipt.data["digest_after"], receipt.data["digest_before"]):
         return bool(digest == receipt.data["digest_after"])
     try:

@@ -6,7 +6,6 @@ person may accept at once. *proposal*: what an agent or a program asked for and 
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -16,6 +15,7 @@ from typing import Any, Literal
 from coffer.core.events import Corrected, Edited
 from coffer.core.likeness import resembling
 from coffer.core.rule import Rule, Wording, title_of
+from coffer.core.text_hash import text_hash
 from coffer.core.turn import normal
 from coffer.core.verdict import decide
 from coffer.core.wording import Worded
@@ -320,7 +320,7 @@ class Inbox:
 
 def _name_of(alike: Alike) -> str:
     """Made of the oldest turn, so that it stays when the same is said again."""
-    return hashlib.sha256(alike[0].id.encode()).hexdigest()[:10]
+    return text_hash(alike[0].id, 10)
 
 
 def _item_of_rule(rule: Rule, kind: Where, project: str, like: tuple[str, ...]) -> Item:

@@ -16,12 +16,13 @@ from coffer.core.rule import Rule, Rules
 from coffer.core.rule_record import rule_from
 from coffer.disk import digest_file
 from coffer.disk.digest_file import Loaded
-from coffer.disk.replace import locked, refusals
+from coffer.disk.replace import refusals
 from coffer.errors import DigestBroken, ReceiptNotFound
 from coffer.store import trust
 from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save
 from coffer.store.db import receipt as kept_receipt
 from coffer.store.evidence import move_evidence, set_state
+from coffer.store.held import held
 from coffer.store.home import Home
 from coffer.work.rules.draft import recover
 from coffer.work.rules.rule_errors import RulesChangedSince
@@ -39,9 +40,7 @@ def undo_digest(receipt: Receipt, home: Home, now: datetime | None = None) -> Re
     done = begun("undo", receipt.agent, receipt.session, path, now)
     done.data |= {"undoes": receipt.id, "left": []}
     recover(path, home)
-    with refusals(home.root):
-        home.make(home.locks)
-    with locked(home.locks, path):
+    with held(home, path):
         _refresh(receipt, home)
         left = _bring_back(receipt, done, home, path, now) if receipt.data["changes"] else []
         receipt.status, done.status = UNDONE, DONE

@@ -21,9 +21,9 @@ from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.disk import config_file
 from coffer.disk.agent_errors import ClientMissing, ClientRefused
 from coffer.disk.places import Places
-from coffer.disk.replace import locked, refusals
 from coffer.errors import CofferError, SettingsBroken
 from coffer.store.db import Receipt
+from coffer.store.held import held
 from coffer.store.home import Home
 from coffer.work.agent_settings import codex_trust, mcp_entries, native_memory
 from coffer.work.agent_settings.agent_client import client_version, find_client
@@ -146,9 +146,7 @@ def survey(agent: str, ground: Ground, *, mcp: bool) -> AgentSetup:
 @contextmanager
 def setting_up(home: Home) -> Iterator[None]:
     """One at a time sets up here. Raises Busy, WriteFailed."""
-    with refusals(home.root):
-        home.make(home.locks)
-    with locked(home.locks, home.root / "bin", UP_SECONDS):
+    with held(home, home.root / "bin", UP_SECONDS):
         yield
 
 
