@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from coffer.daemon.guarding import again_in
+from coffer.disk.live import start_mark
 from coffer.store.db import Receipt
 from coffer.store.guard_moves import moves_of, order_of
 from coffer.store.guard_state import guard_state
@@ -66,6 +67,13 @@ def test_each_session_is_moved_when_it_is_idle_and_no_other_is_touched(rig: Rig)
         eventually(lambda: f"/resume {one.session}" in moves_of(one.home, one.session, 0).tell)
         assert (made(one)[0].data["by"], outcome(made(one)[0])) == ("guard", "by hand")
         eventually(lambda: "trim" in guard_state(one.home, one.session).acted)
+        twice = ordered.registry.with_name("1.json")
+        twice.write_text(
+            json.dumps({**json.loads(ordered.registry.read_bytes()), "pid": 1, "procStart": start_mark(1)})
+        )
+        said = coffer(rig, "guard", "now", ordered.session)
+        assert (said.returncode, "close all but one" in said.stderr) == (67, True), "it would wait in vain"
+        twice.unlink()
         said = coffer(rig, "guard", "now", ordered.session)  # its client is above it: as `! coffer guard now`
         assert f"Then type: /resume {ordered.session}" in said.stdout
         ordered.turn(82_000)

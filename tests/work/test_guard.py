@@ -204,6 +204,10 @@ def test_of_two_idle_clients_none_is_reloaded_and_so_nothing_is_written(client: 
     other.write_text(json.dumps(said))
     assert [each.kind for each in move(client, means).blockers] == ["process"]
     other.unlink()
+    client.hook("SessionEnd", reason="prompt_input_exit")  # it wrote its end behind the place that it knew
+    assert [each.kind for each in move(client, means).blockers] == ["client"]
+    assert (client.data, means.asked) == (before, [])
+    client.turn(111_000)
     assert move(client, means).kind == "reloaded"
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from coffer.agents.hook_envelope import with_system_message
 from coffer.core.settings import Guard
+from coffer.disk.live import start_mark
 from coffer.store.guard_moves import keep_moves
 from coffer.store.guard_state import EVERYONE, Mode, guard_state, keep_state, state_path
 from coffer.store.home import Home
@@ -107,6 +108,24 @@ def test_where_the_guard_reloads_by_itself_nothing_is_to_be_typed(stage: Stage) 
     stage.answers(170_000)
     (stage.home.root / "config.toml").write_text("[guard]\nact = false\n")
     assert "(deep)" in stage.nudge(COFFER_RUN="a1b2")
+
+
+def test_where_two_clients_have_it_open_the_person_is_told_to_close_one(stage: Stage) -> None:
+    """The guard prunes none of them, and an order would wait for the same."""
+    sessions = stage.root / ".claude" / "sessions"
+    sessions.mkdir(parents=True)
+    for pid in (1, os.getpid()):
+        said = {"pid": pid, "procStart": start_mark(pid), "sessionId": "s1", "status": "idle"}
+        (sessions / f"{pid}.json").write_text(json.dumps(said))
+    stage.answers(120_000)
+    said = "Coffer: 60% of 200,000 tokens are used (trim). 2 clients have this session open, so it is not pruned: "
+    assert stage.nudge(COFFER_RUN="a1b2") == f"{said}close all but one"
+    assert stage.nudge(COFFER_RUN="a1b2") == "", "once a tier"
+    stage.answers(170_000)
+    assert stage.nudge().endswith("close all but one, then type: ! coffer guard now")
+    stage.answers(190_000)
+    (sessions / "1.json").unlink()
+    assert stage.nudge(COFFER_RUN="a1b2") == ""
 
 
 def test_what_became_of_a_move_is_told_once(stage: Stage) -> None:

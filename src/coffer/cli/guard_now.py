@@ -79,6 +79,8 @@ def command(session: str, prescription: str | None, dry_run: bool, wait: float, 
         _show(found, chosen, senses.hands(settings), as_machine=as_machine)
         return
     if is_inside(found):
+        if len(found.entries()) > 1:
+            raise LeftAlone(found.id, "several clients have it open: close all but one")
         keep_order(home, found.id, Order(chosen, time.time()))
         life.start(home, world.environment, version())
         _ordered(found, chosen, senses.hands(settings), as_machine=as_machine)

@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from coffer.core.evidence import Entry, Evidence, Hook, moment
+from coffer.core.markers import key
 from coffer.core.redact import redact
-from coffer.core.safepoint import Answer, Verdict, judge
+from coffer.core.safepoint import Answer, Blocker, Verdict, judge
 from coffer.disk.places import Places
 from coffer.store.guard_state import guard_state
 from coffer.store.home import Home
@@ -29,7 +31,10 @@ def judge_folder(folder: Path) -> Verdict:
 
 
 class Gate:
-    """The gate of one live session, asked again and again: transcripts are read anew only where they changed."""
+    """The gate of one live session, asked again and again: transcripts are read anew only where they changed.
+
+    Beyond `judge` it says no where a second client holds the session, or just did.
+    """
 
     def __init__(self, transcript: Path, places: Places, home: Home) -> None:
         self._transcript, self._places, self._home = transcript, places, home
@@ -50,7 +55,46 @@ class Gate:
         if _stamp(now) != self._seen and read.conversation is not None:
             grown = replace(read.conversation, trouble="it was written to while it was read")
             read = replace(read, conversation=grown)
-        return judge(now.evidence(read, frozenset(guard_state(self._home, now.session).cleared)))
+        cleared = frozenset(guard_state(self._home, now.session).cleared)
+        evidence = now.evidence(read, cleared)
+        return _shared(judge(evidence), evidence)
+
+
+def _shared(verdict: Verdict, seen: Evidence) -> Verdict:
+    """The verdict, and no where the session is not one client's alone.
+
+    A reload reaches one of them. The other would go on from its memory: it sends what was taken out, its answer is
+    taken for the measure of the prune, and a reload of either shows the branch of whoever wrote last. One that ends
+    writes last: 2.1.197 hangs `/exit` on the place that it knew, and names it as the end of the conversation.
+    """
+    living = [entry for entry in seen.registry if entry.alive and entry.said is not None]
+    found = None
+    if len(living) > 1:
+        pids = [str(entry.pid) for entry in living]
+        who = f"processes {', '.join(pids[:-1])} and {pids[-1]} have the session open"
+        found = Blocker("client", f"{who}, of which only one would read it again", "all but one of them end")
+    elif _outlived(living, _own(seen)):
+        what = "another client of the session has ended, and a reload may end where that one stood"
+        found = Blocker("client", what, "the end of the next turn")
+    if found is None:
+        return verdict
+    return Verdict(Answer((*verdict.write.blockers, found)), Answer((*verdict.type.blockers, found)))
+
+
+def _outlived(living: Sequence[Entry], own: Sequence[Hook]) -> bool:
+    """Whether a client said that it ended while this one was there, which has neither spoken nor read since."""
+    ends = [hook.time for hook in own if hook.event == "SessionEnd" and hook.time is not None]
+    ended = max(ends, default=None)
+    began = [moment((entry.said or {}).get(key("registry", "startedAt"))) for entry in living]
+    if ended is None or not any(time is not None and time < ended for time in began):
+        return False
+    since = [hook.event for hook in own if hook.time is not None and hook.time > ended]
+    return "Stop" not in since and "SessionStart" not in since
+
+
+def _own(seen: Evidence) -> list[Hook]:
+    session = key("stdin", "session_id")
+    return [hook for hook in seen.hooks or () if (hook.said or {}).get(session) == seen.session]
 
 
 def _stamp(seen: Instant) -> object:

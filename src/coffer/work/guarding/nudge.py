@@ -18,6 +18,8 @@ from coffer.core.record import Record
 from coffer.core.settings import Guard
 from coffer.core.tiers import Tier, step
 from coffer.core.usage import Reported, WindowMeasure, overridden, reported_window, window_of
+from coffer.disk.live import holders
+from coffer.disk.places import Places
 from coffer.disk.tail_lines import last_lines
 from coffer.disk.tmux import Pane
 from coffer.errors import SettingsBroken
@@ -58,13 +60,18 @@ def nudge(asked: Asked, home: Home) -> str:
     done = step(last.usage.context / window.tokens * 100, before, settings.tiers)
     if done.fired != before:
         keep_state(home, session, fired=tuple(sorted(done.fired)))
-    if done.fires is None or not done.fires.prescription or _acts(asked, settings):
+    if done.fires is None or not done.fires.prescription:
+        return ""
+    clients, acts = holders(Places.of(asked.environment)).get(session, ()), _acts(asked, settings)
+    if acts and len(clients) < 2:
         return ""
     report = read_report(home.root, session)
     if not is_planned_for(report, last.usage.context, done.fires):
         report = {}  # of a smaller context: what was futile there may be worth it here
     if report.get("futile"):
         return ""
+    if len(clients) > 1:
+        return used(done.fires, last.usage.context, window) + crowded(len(clients), acts=acts)
     return sentence(done.fires, last.usage.context, window, report)
 
 
@@ -115,8 +122,18 @@ def sentence(tier: Tier, tokens: int, window: WindowMeasure, report: Mapping[str
     saves = report.get("saves")
     known = isinstance(saves, int) and not isinstance(saves, bool) and 0 < saves <= tokens
     what = f"; it would save about {saves:,} tokens" if known else ""
-    used = f"{tokens / window.tokens:.0%} of {window.tokens:,} tokens are used"
-    return f"Coffer: {used} ({tier.name}): {tier.what}{what}. At a quiet point type: {LINE}"
+    return f"{used(tier, tokens, window)}: {tier.what}{what}. At a quiet point type: {LINE}"
+
+
+def used(tier: Tier, tokens: int, window: WindowMeasure) -> str:
+    """How full it is, to begin a sentence with."""
+    return f"Coffer: {tokens / window.tokens:.0%} of {window.tokens:,} tokens are used ({tier.name})"
+
+
+def crowded(clients: int, *, acts: bool) -> str:
+    """The rest of the sentence where several clients have the session open, and so none of them is pruned."""
+    then = "" if acts else f", then type: {LINE}"
+    return f". {clients} clients have this session open, so it is not pruned: close all but one{then}"
 
 
 def window_now(last: Record, reported: Reported | None, environment: Mapping[str, str]) -> WindowMeasure:
