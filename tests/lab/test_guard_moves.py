@@ -8,9 +8,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from coffer.disk.places import Places
@@ -18,6 +20,7 @@ from coffer.store.db import Receipt
 from coffer.work.guarding.gate import judge_session
 from coffer.work.guarding.move_story import moves_made, outcome
 from tests.bundle.desk import HARD, times, write_rules
+from tests.daemon.rig import gone
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome
 from tests.lab.conformance import PROBE, differences
@@ -30,6 +33,8 @@ SOURCE = Path(__file__).parents[2] / "src"
 LARGE = 4_000
 """Lines that a command prints: about 20,000 characters, which a standard prune takes out."""
 CTRL_U = "\x15"
+TRIED = 90.0
+"""Seconds within which the guard looks again at a session that is due: it does so at least once a minute."""
 FETCH = {"name": "WebFetch", "input": {"url": "http://x.invalid/", "prompt": "a"}}
 HELPER = {
     "name": "Agent",
@@ -117,6 +122,20 @@ class Stage(Installed):
     def helped(self) -> bool:
         """Whether a subagent has begun."""
         return any(self.path.with_suffix("").rglob("agent-*.jsonl"))
+
+    def tried(self, pane: Pane) -> None:
+        """Wait until the guard has made one whole attempt: a worker has held the session's lock, and has ended."""
+        lock = f"guard-{self.path.stem}.lock"
+
+        def mover() -> psutil.Process | None:
+            with suppress(psutil.Error):  # it ends meanwhile
+                found = self.job()
+                if found is not None and any(lock in file.path for file in found.open_files()):
+                    return found
+            return None
+
+        process = self.until(pane, mover, TRIED)
+        self.until(pane, lambda: gone(process.pid))
 
     def moves(self) -> list[Receipt]:
         return moves_made(self.home, self.path)

@@ -1,12 +1,20 @@
-"""A reload typed into a pane of tmux, with the real client: it is read back, and nothing of a person's is sent."""
+"""A reload typed into a pane of tmux, with the real client: it is read back, and nothing of a person's is sent.
+
+The last tests leave all of it to the daemon: a session that grows over a tier in a pane is pruned and reloaded there.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
+import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,6 +29,11 @@ from coffer.work.guarding.tmux import find_client
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome, Tmux
 from tests.lab.claude_stage import GREETINGS
+from tests.lab.conformance import PROBE, differences
+from tests.lab.delivery_page import figure
+from tests.lab.test_daemon import git
+from tests.lab.test_guard_moves import CTRL_U, bash
+from tests.lab.test_guard_moves import Stage as Moving
 from tests.lab.test_run import mend
 from tests.launch.pane import Pane
 
@@ -159,3 +172,104 @@ def test_a_key_of_a_person_ends_it(stage: Stage) -> None:
         assert "/x" in "\n".join(person.look().rows)
     assert len(stage.server.messages_requests()) == 1
     assert f"/resume {stage.path.stem}" not in stage.screen.capture()
+
+
+# --- the daemon, which knows of the pane by the session's hooks
+
+
+class Attached(Moving):
+    """Claude Code by itself in a pane of tmux, with a person attached to it; Coffer's daemon beside it."""
+
+    @contextmanager
+    def person(self) -> Iterator[Pane]:
+        """The person's terminal. The tmux server is this test's own, and is ended with it."""
+        program = shutil.which("tmux")
+        assert program is not None
+        folder = Path(tempfile.mkdtemp(prefix="lab-tty-"))  # a socket's path has 104 bytes at most
+        (folder / "conf").write_text("set -g status off\nset -g default-terminal xterm-256color\n")
+        base = [program, "-S", str(folder / "s"), "-f", str(folder / "conf")]
+        client = [str(self.claude.binary), *self.claude.model_args]
+        words = [*base, "new-session", "-s", "lab", "-c", str(self.claude.cwd), *client]
+        try:
+            with Pane(words, env=self.env, cwd=self.claude.cwd, rows=40, columns=130) as pane:
+                yield pane
+        finally:
+            subprocess.run([*base, "kill-server"], env=self.env, capture_output=True, check=False)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def attached(claude_home: ClaudeHome, anthropic_server: AnthropicServer) -> Iterator[Attached]:
+    stage = Attached(claude_home, anthropic_server)
+    stage.env["COZEMPIC_CONTEXT_WINDOW"] = "150000"
+    git(claude_home.cwd)
+    stage.put_in("claude", stage.places)
+    stage.settings("[guard]\ntmux = true\n")
+    stage.begin()
+    yield stage
+    stage.end()
+
+
+def line_of(pane: Pane) -> str:
+    rows = [row for row in pane.settle(0.3).rows if row.startswith("❯")]
+    return rows[-1][1:].replace("\xa0", " ").strip()
+
+
+def test_the_daemon_prunes_and_types_it(attached: Attached) -> None:
+    """Over a tier: pruned at idle, reloaded in the pane; the next request is the pruned view."""
+    with attached.person() as pane:
+        pane.wait("❯")
+        attached.grow(pane, 0)
+        attached.grow(pane, 0, calls=2)
+        count = len(attached.server.messages_requests())
+        attached.until(pane, lambda: attached.moved(1))
+        reload = attached.moves()[0].data["reload"]
+        assert reload["means"] == "tmux"
+        figure("guard-tmux", f"{reload['since_idle']} s from idle, {reload['seconds']} s from Enter")
+        assert len(attached.server.messages_requests()) == count, "nothing was sent that nobody typed"
+        assert line_of(pane) == ""
+        as_pruned = attached.claude.root / "as-pruned.jsonl"
+        as_pruned.write_bytes(attached.path.read_bytes())
+        attached.scripts[PROBE] = [{"text": "answered the probe"}]
+        attached.server.play({"scripts": attached.scripts})
+        pane.submit(PROBE)
+        attached.ended(pane, "the probe")
+        request = attached.server.messages_requests()[-1]
+        assert differences(as_pruned, request.body or {}) == []
+        assert "removed; coffer restore" in attached.sent()
+        assert "/resume" not in attached.sent()
+        assert len(attached.moves()) == 1
+    assert attached.server.breaches == []
+
+
+def test_a_key_ends_what_the_daemon_types_and_it_is_done_later(attached: Attached) -> None:
+    """A draft keeps the file from being written; a key behind the first character, the reload from being sent."""
+    with attached.person() as pane:
+        pane.wait("❯")
+        attached.grow(pane, 0)
+        word = attached.say(pane, 0, *(bash(f"seq {n} {n + 4_000}") for n in (900_000, 910_000)))
+        pane.type("a draft")
+        attached.ended(pane, word)
+        data, count = attached.path.read_bytes(), len(attached.server.messages_requests())
+        attached.tried(pane)
+        assert attached.moves() == []
+        assert attached.path.read_bytes().startswith(data)
+        assert line_of(pane) == "a draft"
+        pane.type(CTRL_U)
+        pane.wait(lambda look: any(row.startswith("❯\N{NO-BREAK SPACE}/") for row in look.rows))
+        pane.type("x")
+        attached.until(pane, lambda: attached.moves() and "refused" in attached.moves()[0].data["reload"])
+        reload = attached.moves()[0].data["reload"]
+        assert (reload["outcome"], reload["refused"]) == ("owed", 1)
+        assert "a key was pressed meanwhile" in reload["why"]
+        assert line_of(pane).endswith("x")
+        assert len(attached.server.messages_requests()) == count
+        pane.type(CTRL_U)
+        attached.until(pane, lambda: attached.moved(1))
+        assert len(attached.moves()) == 1, "it is not pruned again"
+        attached.ended(pane, attached.say(pane, 0))
+        assert "removed; coffer restore" in attached.sent()
+    assert not re.search(
+        "/resume|a draft", json.dumps([one.body for one in attached.server.messages_requests()])
+    )
+    assert attached.server.breaches == []
