@@ -13,12 +13,12 @@ import shutil
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from coffer.core.evidence import Evidence
-from coffer.core.markers import EVENTS, MARKERS, VERSIONS, Marker
+from coffer.core.markers import EVENTS, MARKERS, VERSIONS, Effect, Marker
 from coffer.core.safepoint import judge
 from coffer.work.guarding.gate import judge_folder
 from coffer.work.guarding.instant import Instant, from_folder
@@ -35,6 +35,7 @@ FILES = {
     "kind": ("registry*.json",),
     "entrypoint": ("registry*.json",),
     "stdin": ("hooks.jsonl",),
+    "load": ("hooks.jsonl",),
     "task": ("hooks.jsonl",),
     "event": ("hooks.jsonl",),
     "notification": ("hooks.jsonl",),
@@ -63,6 +64,9 @@ WITHOUT_FIXTURE = {
 SECOND = {
     ("registry", "startedAt"): "an old call is dead by the SessionStart after it too",
     ("stdin", "source"): "an old call is dead by the start of the process too",
+    ("load", "startup"): "the process had no session before",
+    ("load", "resume"): "an old call is dead by the start of the process too",
+    ("load", "compact"): "the process had no session before",
     ("result", "scheduledFor"): "a Stop has come since",
     ("queue", "dequeue"): "the registry became idle later",
     ("queue", "remove"): "the registry became idle later",
@@ -119,6 +123,18 @@ def stands_in(marker: Marker, folder: Path) -> bool:
         return (folder / "project" / marker.word).is_file()
     text = "".join(path.read_text("utf-8") for path in files_of(marker, folder))
     return written(marker) in text or written(marker).replace('"', '\\"') in text
+
+
+KINDS = frozenset(kind for folder in FOLDERS for kind in expected(folder)["blockers"]) | {"editor", "queue"}
+"""Kinds of blockers: those that are true of captured instants, and two that none of them isolates."""
+
+
+@pytest.mark.parametrize("marker", MARKERS, ids=lambda marker: f"{marker.source}:{marker.word}")
+def test_every_row_says_what_it_does(marker: Marker) -> None:
+    """An effect that nobody knows would neither block nor clear."""
+    assert marker.effect in get_args(Effect)
+    assert marker.source in FILES
+    assert (marker.kind in KINDS) if marker.effect == "blocks" else not marker.kind
 
 
 @pytest.mark.parametrize("marker", MARKERS, ids=lambda marker: f"{marker.source}:{marker.word}")

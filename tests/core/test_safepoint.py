@@ -193,6 +193,59 @@ def test_teammates_die_with_their_process_and_schedules_do_not() -> None:
     assert kinds(evidence(hooks=(old, started))) == ["schedule"]
 
 
+BEFORE = "s-0"
+
+
+def of(session: str, given: Hook) -> Hook:
+    """An event of another session."""
+    return replace(given, said={**(given.said or {}), "session_id": session})
+
+
+def listing(at: float) -> Hook:
+    """A Stop of the session before, which leaves a teammate and a schedule in its process."""
+    return of(
+        BEFORE, stop(at, background_tasks=[{"id": "t", "type": "teammate"}], session_crons=[{"id": "c"}])
+    )
+
+
+@pytest.mark.parametrize("source", ["clear", "resume", "Clear", None])
+def test_what_the_session_before_left_in_the_process_blocks_until_a_stop(source: str | None) -> None:
+    came = hook("SessionStart", T - 40, source=source)
+    assert sorted(kinds(evidence(hooks=(listing(T - 50), came)))) == ["schedule", "teammate"]
+    assert kinds(evidence(hooks=(listing(T - 50), came, stop()))) == []
+
+
+@pytest.mark.parametrize("source", ["startup", "compact"])
+def test_a_start_that_changes_no_session_inherits_nothing(source: str) -> None:
+    assert kinds(evidence(hooks=(listing(T - 50), hook("SessionStart", T - 40, source=source)))) == []
+
+
+def test_what_another_session_says_later_or_of_an_earlier_process_is_not_inherited() -> None:
+    came = hook("SessionStart", T - 40, source="resume")
+    assert kinds(evidence(hooks=(came, listing(T - 30)))) == []  # another client's
+    assert kinds(evidence(hooks=(listing(T - 200), came))) == []  # it died with its process
+
+
+def test_a_reload_asks_no_session_that_this_one_has_outlived() -> None:
+    came, again = (
+        hook("SessionStart", at, source=source) for at, source in ((T - 40, "clear"), (T - 5, "resume"))
+    )
+    assert kinds(evidence(hooks=(listing(T - 50), came, stop(T - 10), again))) == []
+
+
+def test_the_session_before_must_be_understood_too() -> None:
+    came = hook("SessionStart", T - 40, source="clear")
+    bare = of(BEFORE, hook("Stop", T - 50))
+    assert kinds(evidence(hooks=(bare, came))) == ["unknown", "unknown"]
+
+
+def test_a_process_that_began_after_its_own_status_is_not_believed() -> None:
+    """Else what it says it outlived would be taken for gone."""
+    mate = stop(background_tasks=[{"id": "t", "type": "teammate"}])
+    later = entry(startedAt=(T + 1) * 1000)
+    assert kinds(evidence(registry=(later,), hooks=without_stop(mate))) == ["teammate"]
+
+
 def test_a_teammate_that_went_idle_after_the_last_stop_blocks() -> None:
     assert kinds(evidence(hooks=(*HOOKS, hook("TeammateIdle", T - 0.5)))) == ["teammate"]
     assert kinds(evidence(hooks=(*HOOKS, hook("TeammateIdle", T - 50)))) == []
@@ -369,6 +422,11 @@ def test_typing_needs_the_screen_and_a_plain_editor() -> None:
         (True, None),
         ("soon", None),
         (None, None),
+        (-1, None),
+        (10**14, None),
+        (10**400, None),
+        (float("nan"), None),
+        (float("inf"), None),
     ],
 )
 def test_times_in_any_of_the_sources_forms(said: object, seconds: float | None) -> None:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 from tests.lab import (
     clients,
+    harness_around,
+    harness_changes,
     harness_edges,
     harness_ends,
     harness_rare,
@@ -40,6 +42,8 @@ SCENES: dict[str, Callable[[Harness], None]] = {
     **harness_screen.SCENES,
     **harness_edges.SCENES,
     **harness_rare.SCENES,
+    **harness_changes.SCENES,
+    **harness_around.SCENES,
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from coffer.errors import WriteFailed
 from coffer.store.home import Home
-from coffer.store.hook_events import LARGEST, drop_old, keep, kept_hooks
+from coffer.store.hook_events import LARGEST, PASSING, drop_old, keep, kept_hooks, with_those_before
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xYab12"
@@ -88,3 +88,63 @@ def test_events_of_sessions_long_silent_go(home: Home) -> None:
     assert drop_old(home, written - 1) == 0
     assert drop_old(home, written + 1) == 1
     assert not kept_hooks(home, SESSION).exists()
+
+
+BEFORE = "99999999-2222-4333-8444-555555555555"
+EARLIEST = "88888888-2222-4333-8444-555555555555"
+
+
+def told(home: Home, session: str, event: str, time: float, **said: object) -> None:
+    keep(home, event, {"session_id": session, "hook_event_name": event, **said}, time)
+
+
+def sessions_read(home: Home, session: str = SESSION) -> list[str]:
+    data = with_those_before(home, session)
+    assert data is not None
+    return list(dict.fromkeys(json.loads(line)["stdin"]["session_id"] for line in data.splitlines()))
+
+
+def changed(home: Home, reason: str, source: str) -> None:
+    """A session with an end of a turn, then another in its place."""
+    told(home, BEFORE, "Stop", 10.0, background_tasks=[], session_crons=[])
+    told(home, BEFORE, "SessionEnd", 20.0, reason=reason)
+    told(home, SESSION, "SessionStart", 21.0, source=source)
+
+
+@pytest.mark.parametrize("way", ["clear", "resume", "a new way"])
+def test_the_session_that_its_process_had_before_is_read_with_it(home: Home, way: str) -> None:
+    changed(home, way, way)
+    assert sessions_read(home) == [BEFORE, SESSION]
+
+
+@pytest.mark.parametrize(
+    ("reason", "source"), [("prompt_input_exit", "resume"), ("clear", "startup"), ("clear", "compact")]
+)
+def test_a_session_whose_client_was_left_is_not(home: Home, reason: str, source: str) -> None:
+    changed(home, reason, source)
+    assert sessions_read(home) == [SESSION]
+
+
+def test_a_stop_of_its_own_makes_the_one_before_unneeded(home: Home) -> None:
+    changed(home, "clear", "clear")
+    told(home, SESSION, "Stop", 30.0, background_tasks=[], session_crons=[])
+    assert sessions_read(home) == [SESSION]
+
+
+def test_one_that_ended_long_before_is_not_read(home: Home) -> None:
+    told(home, BEFORE, "SessionEnd", 20.0, reason="clear")
+    told(home, SESSION, "SessionStart", 20.0 + PASSING + 1, source="clear")
+    assert sessions_read(home) == [SESSION]
+
+
+def test_the_line_of_sessions_is_followed_to_the_last_end_of_a_turn(home: Home) -> None:
+    told(home, EARLIEST, "Stop", 1.0, background_tasks=[], session_crons=[])
+    told(home, EARLIEST, "SessionEnd", 2.0, reason="clear")
+    told(home, BEFORE, "SessionStart", 3.0, source="clear")
+    told(home, BEFORE, "SessionEnd", 100.0, reason="clear")
+    told(home, SESSION, "SessionStart", 101.0, source="clear")
+    assert sessions_read(home) == [EARLIEST, BEFORE, SESSION]
+
+
+def test_of_a_session_without_events_nothing_is_read(home: Home) -> None:
+    assert with_those_before(home, SESSION) is None

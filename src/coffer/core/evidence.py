@@ -11,10 +11,15 @@ MILLISECONDS = 1e11
 
 
 def moment(said: object) -> float | None:
-    """Seconds since the epoch of a time in seconds, milliseconds or ISO 8601; None where it is none."""
+    """Seconds since the epoch of a time in seconds, milliseconds or ISO 8601; None where it is none.
+
+    A number that is no time of these centuries is none: as a date it would end the gate, as a limit it would open it.
+    """
     if isinstance(said, bool):
         return None
     if isinstance(said, int | float):
+        if not 0 <= said < MILLISECONDS * 1000:
+            return None
         return said / 1000 if said > MILLISECONDS else float(said)
     if isinstance(said, str):
         try:

@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 
 from coffer.core import prompt_row
 from coffer.core.evidence import Conversation, Entry, Evidence, Hook, moment
+from coffer.core.inherited import began_since, loads_file, stops_before
 from coffer.core.loads import loads
 from coffer.core.markers import EVENTS, VERSIONS, key, rows
 
@@ -112,9 +113,10 @@ def _registry(registry: Sequence[Entry], session: str) -> Iterator[Blocker]:
             continue
         if not (entry.alive or (entry.alive is None and living)):
             what = "is gone" if entry.alive is False else "was not looked for"
-            yield Blocker(
-                "process", f"process {entry.pid} {what}", "the session is opened in a living client"
-            )
+            # a living client removes the file of one that was killed, but not before its next turn
+            ends = "the living client's next turn" if living else "the session is opened in a living client"
+            cleared = f"process:{entry.pid}" if living else ""
+            yield Blocker("process", f"process {entry.pid} {what}", ends, cleared)
         named = entry.said.get(key("registry", "sessionId"))
         if named != session:
             yield Blocker("unknown", f"a registry file names session {named!r}", NEXT_STATUS)
@@ -131,7 +133,7 @@ def _status(entry: Entry, said: Mapping[str, object]) -> Iterator[Blocker]:
         row = kinds.get(value) if isinstance(value, str) else None
         if row is None:
             yield Blocker("unknown", f"{who}: {field} {value!r} is not known", "a Coffer that knows it")
-        elif row.effect == "blocks":
+        elif row.effect != "clears":
             yield Blocker(row.kind, f"{who}: {field} {value}, {row.shows}", "nothing: it is never touched")
     if moment(said.get(key("registry", "statusUpdatedAt"))) is None:
         yield Blocker("unknown", f"{who} does not say since when it has its status", NEXT_STATUS)
@@ -140,7 +142,7 @@ def _status(entry: Entry, said: Mapping[str, object]) -> Iterator[Blocker]:
     waiting = said.get(key("registry", "waitingFor"))
     if row is None:
         yield Blocker("unknown", f"{who}: status {value!r} is not known", NEXT_STATUS)
-    elif row.effect == "blocks":
+    elif row.effect != "clears":
         on, at = f" ({waiting})" if waiting else "", _at(moment(said.get(key("registry", "statusUpdatedAt"))))
         yield Blocker(row.kind, f"{who} says {value}{on}{at}, which is: {row.shows}", "status idle")
     elif waiting:
@@ -166,7 +168,7 @@ def _hooks(evidence: Evidence, own: Sequence[Hook], since: float | None) -> Iter
         yield from _readable(hook)
     for hook in own:
         row = rows("event").get(hook.event)
-        if row is None or row.effect != "blocks" or row.kind == "teammate":
+        if row is None or row.effect == "clears" or row.kind == "teammate":
             continue
         if since is not None and hook.time is not None and hook.time > since:
             yield Blocker(
@@ -198,7 +200,7 @@ def _notified(own: Sequence[Hook], since: float | None) -> Iterator[Blocker]:
         if hook.event == "Notification" and later:
             told = (hook.said or {}).get(key("stdin", "notification_type"))
             row = rows("notification").get(told) if isinstance(told, str) else None
-            if row is None or row.effect == "blocks":
+            if row is None or row.effect != "clears":
                 yield Blocker(
                     "dialog",
                     f"notification {told!r} came{_at(hook.time, 'at')}, after the last status",
@@ -210,55 +212,67 @@ def _notified(own: Sequence[Hook], since: float | None) -> Iterator[Blocker]:
 
 
 def _stopped(stop: Hook | None, evidence: Evidence) -> Iterator[Blocker]:
+    for earlier in stops_before(evidence.hooks or (), evidence.session):
+        if not began_since(earlier.time, evidence.registry):
+            yield from _listed(earlier, evidence)
     if stop is None or stop.said is None:
         return
-    tasks = stop.said.get(key("stdin", "background_tasks"))
-    crons = stop.said.get(key("stdin", "session_crons"))
-    if not isinstance(tasks, list):
-        yield Blocker("unknown", "the last Stop does not list background work", "a Stop that does")
-    else:
-        for task in tasks:
-            yield from _task(task, stop, evidence)
-    if not isinstance(crons, list):
-        yield Blocker("unknown", "the last Stop does not list schedules", "a Stop that does")
-    else:
-        for cron in crons:
-            name = cron.get("id") if isinstance(cron, Mapping) else cron
-            yield Blocker("schedule", f"the last Stop lists schedule {name}", NEXT_STOP)
+    yield from _listed(stop, evidence)
     if key("stdin", "last_assistant_message") not in stop.said:
         yield Blocker("unknown", "the last Stop names no last message", "a Stop that does")
     else:
         message = stop.said.get(key("stdin", "last_assistant_message"))
         yield from _flushed(message, evidence.conversation)
     for hook in evidence.hooks or ():
-        idle_mate = hook.event == "TeammateIdle" and hook.time is not None and stop.time is not None
+        idle_mate = (
+            hook.event == key("event", "TeammateIdle") and hook.time is not None and stop.time is not None
+        )
         if idle_mate and (hook.time or 0) > (stop.time or 0) and _is_own(hook, evidence.session):
             yield Blocker("teammate", "a teammate went idle after the last Stop", NEXT_STOP)
+
+
+def _listed(stop: Hook, evidence: Evidence) -> Iterator[Blocker]:
+    """What a Stop lists: the session's own, or that of the session which its process had before."""
+    said, who = stop.said or {}, _whose(stop, evidence.session)
+    tasks, crons = (said.get(key("stdin", name)) for name in ("background_tasks", "session_crons"))
+    if not isinstance(tasks, list):
+        yield Blocker("unknown", f"{who} does not list background work", "a Stop that does")
+    else:
+        for task in tasks:
+            yield from _task(task, stop, evidence)
+    if not isinstance(crons, list):
+        yield Blocker("unknown", f"{who} does not list schedules", "a Stop that does")
+    else:
+        for cron in crons:
+            name = cron.get("id") if isinstance(cron, Mapping) else cron
+            yield Blocker("schedule", f"{who} lists schedule {name}", NEXT_STOP, f"schedule:{name}")
 
 
 def _task(task: object, stop: Hook, evidence: Evidence) -> Iterator[Blocker]:
     kind = task.get(key("task", "type")) if isinstance(task, Mapping) else None
     row = rows("task").get(kind) if isinstance(kind, str) else None
-    name = task.get("id") if isinstance(task, Mapping) else task
+    name, who = task.get("id") if isinstance(task, Mapping) else task, _whose(stop, evidence.session)
     if row is None:
-        yield Blocker("unknown", f"the last Stop lists {name} of the unknown type {kind!r}", NEXT_STOP)
+        yield Blocker("unknown", f"{who} lists {name} of the unknown type {kind!r}", NEXT_STOP)
     elif row.kind != "teammate":
         # these go stale: they only say what an unquiet registry is unquiet about
         if not _all_idle(evidence.registry):
-            yield Blocker(row.kind, f"the last Stop lists {kind} {name}", "status idle")
-    elif not _began_since(stop.time, evidence.registry):
-        yield Blocker("teammate", f"the last Stop lists teammate {name}", NEXT_STOP, f"teammate:{name}")
+            yield Blocker(row.kind, f"{who} lists {kind} {name}", "status idle")
+    elif not began_since(stop.time, evidence.registry):
+        yield Blocker("teammate", f"{who} lists teammate {name}", NEXT_STOP, f"teammate:{name}")
+
+
+def _whose(stop: Hook, session: str) -> str:
+    return (
+        "the last Stop"
+        if _is_own(stop, session)
+        else "the last Stop of the session before, in the same process,"
+    )
 
 
 def _all_idle(registry: Sequence[Entry]) -> bool:
     statuses = [(entry.said or {}).get(key("registry", "status")) for entry in registry]
     return bool(statuses) and all(status == key("status", "idle") for status in statuses)
-
-
-def _began_since(time: float | None, registry: Sequence[Entry]) -> bool:
-    """Whether every process of the session began after this time: what lived inside an earlier one is gone."""
-    began = [moment((entry.said or {}).get(key("registry", "startedAt"))) for entry in registry]
-    return time is not None and bool(began) and all(each is not None and each > time for each in began)
 
 
 def _flushed(message: object, conversation: Conversation | None) -> Iterator[Blocker]:
@@ -287,10 +301,9 @@ def _transcript(
     if evidence.age is None or evidence.age < WARM:
         age = "at an unknown time" if evidence.age is None else f"{evidence.age:.2f} s ago"
         yield Blocker("warm", f"the transcript was written to {age}", f"{WARM} s without an append")
-    loads_at = [hook.time for hook in own if hook.event == "SessionStart" and _is_load(hook)]
-    loaded = max((time for time in loads_at if time is not None), default=None)
+    loaded = max((hook.time for hook in own if loads_file(hook) and hook.time is not None), default=None)
     for call in found.open:
-        dead = _began_since(call.time, evidence.registry) or _is_after(loaded, call.time)
+        dead = began_since(call.time, evidence.registry) or _is_after(loaded, call.time)
         if not dead:
             yield Blocker(
                 "tool",
@@ -304,11 +317,6 @@ def _transcript(
         yield Blocker("turn", "the model wrote after the registry's last status", NEXT_STATUS)
     if _is_after(found.enqueued, late):
         yield Blocker("queue", "a prompt was queued after the registry's last status", NEXT_STATUS)
-
-
-def _is_load(hook: Hook) -> bool:
-    """Whether a SessionStart loaded the session anew; that of a compaction comes in the middle of a turn."""
-    return (hook.said or {}).get(key("stdin", "source")) in ("startup", "resume", "clear")
 
 
 def _is_after(time: float | None, other: float | None) -> bool:
@@ -325,7 +333,7 @@ def _begun(evidence: Evidence, stop: Hook | None) -> Iterator[Blocker]:
         covered = row is not None and row.fixture and result is not None and result.kind != "teammate"
         if told or call.state == "failed" or not call.set or (kind != "schedule" and covered):
             continue
-        if (kind == "teammate" or call.state == "open") and _began_since(call.time, evidence.registry):
+        if (kind == "teammate" or call.state == "open") and began_since(call.time, evidence.registry):
             continue
         answer = (
             f"answered {call.status!r}" if call.status else "has no result" if call.state == "open" else "ran"
@@ -333,7 +341,7 @@ def _begun(evidence: Evidence, stop: Hook | None) -> Iterator[Blocker]:
         yield Blocker(kind, f"{call.tool} {call.id} {answer}, and no Stop has come since", NEXT_STOP, call.id)
     for time in evidence.conversation.letters:
         told = stop is not None and not _is_after(time, stop.time)
-        if not told and not _began_since(time, evidence.registry):
+        if not told and not began_since(time, evidence.registry):
             yield Blocker("teammate", "a teammate wrote, and no Stop has come since", NEXT_STOP)
 
 
@@ -364,7 +372,9 @@ def _project(scheduled: str | None) -> Iterator[Blocker]:
         yield Blocker("schedule", f"the project's {file} can't be understood", "its removal")
     for task in tasks if isinstance(tasks, list) else ():
         name = task.get("id") if isinstance(task, Mapping) else task
-        yield Blocker("schedule", f"the project's {file} holds schedule {name}", "its deletion")
+        yield Blocker(
+            "schedule", f"the project's {file} holds schedule {name}", "its deletion", f"schedule:{name}"
+        )
 
 
 # --- 5. the screen

@@ -10,7 +10,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,10 @@ KEPT = (
 LARGEST = 1 << 18
 """Bytes from which on a file is cut to its newer half."""
 _NEWEST = 1 << 16
+PASSING = 60.0
+"""Seconds between the end of a session and the start of the next in one process: hooks of the end may take as long."""
+_STAYS = frozenset({"startup", "compact"})
+_LEAVES = frozenset({"prompt_input_exit", "logout", "other"})
 _SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}")
 
 
@@ -90,6 +94,57 @@ def _put(descriptor: int, line: bytes) -> int:
         os.ftruncate(descriptor, size)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     return size + len(line)
+
+
+def with_those_before(home: Home, session: str) -> bytes | None:
+    """A session's events behind those of the sessions that its process had before; None: none of its own were kept.
+
+    A session that ended within a minute of this one's beginning, and not because its client was left, is one of those:
+    what it left in the process is in no event of this one before its first Stop (`core.inherited`).
+    """
+    try:
+        found = [kept_hooks(home, session).read_bytes()]
+    except OSError:
+        return None
+    seen, waiting = {session}, [_begun(found[0])]
+    while waiting:
+        begun = waiting.pop()
+        for name, data in _ended_by(home, begun, frozenset(seen)) if begun is not None else ():
+            seen.add(name)
+            found.insert(0, data)
+            waiting.append(_begun(data))
+    return b"".join(found)
+
+
+def _begun(data: bytes) -> float | None:
+    """When a session that has had no Stop since was begun or taken up in a process that may have had another."""
+    came = max(_times(data, "SessionStart", "source", _STAYS), default=None)
+    return None if came is None or any(time > came for time in _times(data, "Stop")) else came
+
+
+def _ended_by(home: Home, begun: float, seen: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    for path in sorted((home.root / FOLDER).glob("*.jsonl")):
+        try:
+            late = path.stem not in seen and path.stat().st_mtime >= begun - PASSING
+            data = path.read_bytes() if late else b""
+        except OSError:
+            continue  # it went meanwhile, with a session that was silent for long
+        if any(abs(begun - time) <= PASSING for time in _times(data, "SessionEnd", "reason", _LEAVES)):
+            yield path.stem, data
+
+
+def _times(data: bytes, event: str, name: str = "", besides: Collection[str] = ()) -> Iterator[float]:
+    """When events of this name came, but for those whose stdin has one of these words under a name."""
+    for line in data.split(b"\n"):
+        if f'"{event}"'.encode() not in line:
+            continue
+        try:
+            told = json.loads(line)
+            time, word = float(told["ts"]), told["stdin"].get(name) if name else None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        if told.get("event") == event and word not in besides:
+            yield time
 
 
 def last_stop(home: Home, session: str) -> tuple[float, tuple[Mapping[str, Any], ...]] | None:

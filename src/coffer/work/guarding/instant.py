@@ -17,7 +17,7 @@ from coffer.disk.places import Places
 from coffer.disk.project import project_of
 from coffer.errors import CofferError, TranscriptEmpty, TranscriptMissing
 from coffer.store.home import Home
-from coffer.store.hook_events import kept_hooks
+from coffer.store.hook_events import with_those_before
 from coffer.work.sessions.read import opened
 
 TRANSCRIPT, HOOKS, SCREEN, PROCESSES = "transcript.jsonl", "hooks.jsonl", "screen.txt", "proc.json"
@@ -125,7 +125,7 @@ def from_disk(transcript: Path, places: Places, home: Home, screen: str | None =
         session=session,
         transcript=transcript,
         registry=registry,
-        hooks=_bytes(kept_hooks(home, session)),
+        hooks=with_those_before(home, session),
         scheduled=_scheduled(registry, places),
         screen=screen,
         age=age,
