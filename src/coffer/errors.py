@@ -313,14 +313,18 @@ class SettingsBroken(CofferError):
 class ModelUnavailable(CofferError):
     """A configured model that can't be asked, or whose answer can't be taken.
 
-    final: asking again in this run would fail alike. The sentence holds neither the key nor what was asked.
+    final: asking again in this run would fail alike. wait: seconds after which the same request may do better, None
+    where it never will. The sentence holds neither the key nor what was asked.
     """
 
     exit_code = 22
 
-    def __init__(self, model: str, reason: str, advice: str, *, final: bool = True) -> None:
+    def __init__(
+        self, model: str, reason: str, advice: str, *, final: bool = True, wait: float | None = None
+    ) -> None:
         super().__init__(
             f"The model {model} gave no answer: {reason}. Nothing was changed; what it would have judged is left "
             f"to the built-in classifier. {advice}"
         )
         self.final = final
+        self.wait = wait

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import threading
+import time
 
 import pytest
 
@@ -12,6 +14,8 @@ from coffer.store.db import database
 from coffer.store.distilled import rows
 from coffer.work.memory.journal_list import all_lanes, pages
 from tests.daemon.rig import Rig, Session, eventually
+from tests.models.server import OPENAI, Handler, Request, serving
+from tests.work.test_learn_with_model import NO
 
 
 def told(rig: Rig) -> list[str]:
@@ -84,3 +88,58 @@ def test_each_switch_is_for_its_own(rig: Rig, said: str) -> None:
         else:
             eventually(lambda: told(rig) == ["one"])
             assert rig.status()["learned_turns"] == 0
+
+
+class Slow:
+    """A model's server that answers a journal's question only when it is let, and any other at once."""
+
+    def __init__(self) -> None:
+        self.let = threading.Semaphore(0)
+        self.asked: list[str] = []
+
+    def __call__(self, handler: Handler) -> None:
+        request: Request = handler.server.requests[-1]  # one worker asks, so it is this one
+        if "Rule:" in request.prompt:
+            return OPENAI.says(NO)(handler)
+        self.asked.append(request.prompt)
+        self.let.acquire()
+        if "These are piece" in request.prompt:
+            return OPENAI.says("Notes:\n- A part was looked at.")(handler)
+        return OPENAI.says("Goal: Look at the parts.\nDecisions:\n- none\nDone:\n- none\nOpen:\n- none")(
+            handler
+        )
+
+
+def test_a_slow_model_is_asked_a_question_a_job_and_learning_goes_in_between(rig: Rig) -> None:
+    slow, tide = Slow(), rig.project()
+    registered(rig, "one")
+    old = rig.session("one", tide)
+    for number in range(45):
+        old.says(f"Look at part {number} of it, {'really ' * 160}")
+    with serving(slow) as server:
+        rig.settings(
+            f'[model]\nprovider = "openai"\nbase_url = "{server.url}/v1"\nmodel = "m"\ntimeout = 300\n'
+            "[journal]\nmodel = true\n"
+        )
+        with rig.daemon():
+            eventually(lambda: rig.status()["learned_turns"] == 45)
+            registered(rig, "two")
+            old.hook("SessionEnd", reason="clear")
+            eventually(lambda: slow.asked)
+            two = rig.session("two", tide)
+            two.says("fix the parser")
+            two.says("remember: never push to main")
+            two.hook("Stop")
+            time.sleep(2)  # what it said is due to be learned by now, and waits for the worker
+            slow.let.release()
+            eventually(lambda: any("push to main" in rule for rule in rig.rules(tide)))
+            assert told(rig) == []
+            assert len(slow.asked) <= 2
+            for _ in range(40):
+                slow.let.release()
+            eventually(lambda: told(rig) == ["one"])
+            assert _states(rig)["one"] == "told"
+    assert len(slow.asked) == len(set(slow.asked)), "what was answered is not asked again"
+    assert len(slow.asked) > 2
+    [page] = pages(all_lanes(rig.home))
+    assert "**Goal.** Look at the parts." in page.entry.text

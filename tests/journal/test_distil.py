@@ -19,11 +19,12 @@ from coffer.store.db import database
 from coffer.store.distilled import FAILING, Row, claimed, row, rows
 from coffer.work.memory.distil_due import standings
 from coffer.work.memory.distil_errors import EntryChangedSince
+from coffer.work.memory.distil_model import Step
 from coffer.work.memory.forget import forget, look
 from coffer.work.receipts import to_undo
 from coffer.work.undo_any import undo_any
 from tests.journal.day import ANSWER, PROMPT, Day, answering
-from tests.models.server import ScriptedServer
+from tests.models.server import ScriptedServer, answers, serving
 from tests.transcripts import THREAD, Codex, call, text
 
 MORNING = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
@@ -612,6 +613,44 @@ def test_a_long_session_is_told_from_its_pieces(day: Day) -> None:
     assert max(map(len, prompts)) < 40_000
     [entry] = day.entries()
     assert "A longer wait" in entry.text
+
+
+def test_a_run_that_asks_one_question_leaves_the_rest_to_the_next(day: Day) -> None:
+    made = day.started(day.project(), MORNING, "one")
+    for number in range(45):
+        made.user(f"Look at part {number} of it, {'really ' * 160}", f"l{number}", **day.typed(day.project()))
+        made.answer(text(f"Part {number} is done."), name=f"m{number}")
+    day.store(made, "one")
+
+    def words(prompt: str) -> str:
+        return "Notes:\n- part of it" if "These are piece" in prompt else WORDS.replace(" (`sender.py`)", "")
+
+    with answering(words) as server:
+        day.settings = with_model(server)
+        said = []
+        while "distilled" not in said:
+            assert not day.entries()
+            [one] = day.distil(step=Step(again=False))
+            said.append(one.outcome)
+            assert len(server.requests) == len(said)
+    assert said == ["later"] * (len(said) - 1) + ["distilled"]
+    assert len(said) > 3
+    [entry] = day.entries()
+    assert "A longer wait" in entry.text
+    with database(day.home, write=False) as connection:
+        assert [(row.state, row.tries) for row in rows(connection)] == [("told", 0)]
+
+
+def test_a_request_that_brought_nothing_is_left_to_another_run_as_long_as_one_may_follow(day: Day) -> None:
+    day.session()
+    with serving(answers(503)) as server:
+        day.settings = with_model(server)
+        assert [one.outcome for one in day.distil(step=Step(again=True))] == ["later"]
+        assert not day.entries()
+        assert [one.outcome for one in day.distil(step=Step(again=False))] == ["distilled"]
+        assert len(server.requests) == 2
+    [entry] = day.entries()
+    assert "could not word this entry" in entry.text
 
 
 def test_the_day_is_the_persons_own(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
@@ -13,7 +16,6 @@ from coffer.core.handoff import Handoff, over, parsed, written
 from coffer.core.handoff_draft import draft_of
 from coffer.core.since import told
 from coffer.core.steps import AGENT, PERSON, Happened, Planned, Said, Stopped, Story, Touched
-from coffer.daemon.job import distil
 from coffer.store.db import DONE, database, receipts
 from coffer.work.memory.handoff import By, current, kept, set_handoff, undo_handoff
 from coffer.work.memory.handoff_draft import Drafted, draft, draft_story
@@ -141,6 +143,17 @@ def test_a_look_into_another_repository_at_the_end_drafts_nothing_there(desk: De
 TALK = (asked("What time is it in Esbjerg when the tide turns?"), Said(AGENT, "At nine."))
 
 
+COUNTING = """
+import json, sys
+opened = []
+sys.addaudithook(lambda event, said: opened.append(str(said[0])) if event == "open" else None)
+from coffer.daemon.job import distil
+done = distil(json.loads(sys.argv[1]))
+print(json.dumps([done, sum(sys.argv[2] in name and name.endswith(".jsonl") for name in opened)]))
+"""
+"""Does the job that it is given, and counts how often a session's transcript was opened."""
+
+
 def test_a_closed_session_gets_its_draft_with_its_journal(desk: Desk, session: Path) -> None:
     folder = desk.user / ".claude" / "projects" / "-x"
     folder.mkdir(parents=True)
@@ -156,8 +169,13 @@ def test_a_closed_session_gets_its_draft_with_its_journal(desk: Desk, session: P
     }
     environment = {"HOME": str(desk.user), "PATH": os.environ["PATH"]}
     told_of = [{**said, "modified": path.stat().st_mtime}]
-    done = distil({"environment": environment, "sessions": told_of})
+    job = json.dumps({"environment": environment, "sessions": told_of})
+    ran = subprocess.run(
+        [sys.executable, "-c", COUNTING, job, path.stem], capture_output=True, text=True, check=True
+    )
+    done, opened = json.loads(ran.stdout)
     assert (done["outcomes"], done["problems"]) == ({"distilled": 1}, [])
+    assert opened == 2, "once for the entry and the draft, once for the anchor at its end"
     entry = current(desk.place(), "main")
     assert entry is not None
     assert entry.source == "distil"

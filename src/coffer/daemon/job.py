@@ -16,12 +16,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from coffer.core.steps import Story
 from coffer.disk.places import Places
 from coffer.disk.sessions import Found
 from coffer.errors import CofferError
 from coffer.store.home import Home
 from coffer.work.guarding.keep import keep
-from coffer.work.memory.handoff_draft import OLDEST, draft
+from coffer.work.memory.handoff_draft import OLDEST, draft, draft_story
 from coffer.work.rules.ask import Asker
 from coffer.work.rules.effective import user_home
 from coffer.work.rules.learn import Learning
@@ -89,32 +90,40 @@ def draft_handoff(job: dict[str, Any]) -> dict[str, Any]:
 def distil(job: dict[str, Any]) -> dict[str, Any]:
     """Write some closed sessions into the journal, and draft the handoffs of those that wrote none."""
     from coffer.work.memory.distil import DISTILLED, FAILED, Distiller  # noqa: PLC0415  (learning, which people wait for, needs none of it)
+    from coffer.work.memory.distil_model import Step  # noqa: PLC0415
 
     environment: dict[str, str] = job["environment"]
     home = Home.of(environment)
     sessions = [_found(said) for said in job["sessions"]]
-    found = Distiller(home, environment, load(home)).run(sessions)
+    step = Step(again=job["again"]) if "again" in job else None
+    distiller = Distiller(home, environment, load(home), step=step)
     recent = {str(one.path) for one in sessions if time.time() - one.modified < OLDEST}
-    fresh = [one.path for one in found if one.outcome == DISTILLED and one.path in recent]
     outcomes: dict[str, int] = {}
-    for one in found:
+    told = []
+    for one in distiller.each(sessions):
         outcomes[one.outcome] = outcomes.get(one.outcome, 0) + 1
-    told = [
-        f"{one.agent} {one.session}: {one.note or one.why}"
-        for one in found
-        if one.note or one.outcome == FAILED
-    ]
-    told += [problem for path in fresh if (problem := _undrafted(home, path, environment))]
-    return {"outcomes": outcomes, "problems": told}
+        if one.note or one.outcome == FAILED:
+            told.append(f"{one.agent} {one.session}: {one.note or one.why}")
+        if one.outcome == DISTILLED and one.path in recent:
+            told += _undrafted(home, one.path, one.story, environment)
+    later = distiller.later
+    asked = {"answered": later.answered, "wait": later.wait} if later is not None else None
+    return {"outcomes": outcomes, "problems": told, "later": asked}
 
 
-def _undrafted(home: Home, path: str, environment: dict[str, str]) -> str:
-    """Draft a closed session's handoff; why it could not be, "" where it was or need not be."""
+def _undrafted(home: Home, path: str, story: Story | None, environment: dict[str, str]) -> list[str]:
+    """Draft a closed session's handoff; why it could not be, nothing where it was or need not be.
+
+    story: None where nobody read it in this run, since a dead one had written its entry.
+    """
     try:
-        draft(home, user_home(environment), Path(path), environment)
+        if story is not None:
+            draft_story(home, user_home(environment), story, environment)
+        else:
+            draft(home, user_home(environment), Path(path), environment)
     except CofferError as error:
-        return f"{path}: no handoff was drafted. {error}"
-    return ""
+        return [f"{path}: no handoff was drafted. {error}"]
+    return []
 
 
 def guard(job: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """When closed sessions are written into the journal: soon after their end is told, and at each look at everything.
 
 What a hook tells is only a hint: a session is closed when no client holds it any more (`work.distil_due`). Learning and
-the guard go first: a job begins only while the worker rests, and is small.
+the guard go first: a job begins only while the worker rests, and is small. Where a model is asked it asks one question,
+with one request, so that a slow model keeps nobody waiting for longer than that.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ SLOWEST = 4 << 20
 """Bytes a second that the worker reads at least, on a machine that does other things."""
 LEAST_SECONDS = 120.0
 MOST_QUESTIONS = MOST_PIECES + 1
-"""That a model is asked about one session: its pieces, and the entry. It is then the only one of its job."""
+"""That a model is asked about one session: its pieces, and the entry. Each is a job of its own."""
+REQUESTS = 2
+"""That one question takes at most: a first answer may be none that can be read."""
 MOST_AN_HOUR = 240
 """Sessions that are told in an hour: a person's whole past is not read in one go."""
 HOUR = 3600.0
@@ -58,7 +61,9 @@ class Journaling:
         self._found: dict[Path, Found] = {}
         self._past: dict[Path, tuple[int, float]] = {}  # told as they are: not worth a look until they change
         self._looks: list[float] = []
-        self._patience = 0.0  # seconds that a model may take for one session, 0 where none is asked
+        self._patience = 0.0  # seconds that a model may take for one question, 0 where none is asked
+        self._retries = 0
+        self._later: dict[str, Any] | None = None  # why a job did not come to its end: it asked its question
         self._told: deque[float] = deque()
         self._due = asyncio.Event()
         self.written = 0
@@ -121,7 +126,8 @@ class Journaling:
             while waiting and self._left() > 0:
                 batch = _batch(waiting[: 1 if self._patience else self._left()])
                 waiting = waiting[len(batch) :]
-                if not await self._job(batch, environment):
+                self._told.extend([time.monotonic()] * len(batch))
+                if not await (self._in_steps if self._patience else self._job)(batch, environment):
                     return
                 self.waiting -= len(batch)
 
@@ -146,8 +152,8 @@ class Journaling:
             self._tell(str(error))
             return False
         asks = settings.journal.model and settings.model.provider != "none"
-        tries = settings.model.retries + 1
-        self._patience = MOST_QUESTIONS * settings.model.timeout * tries if asks else 0.0
+        self._retries = settings.model.retries
+        self._patience = REQUESTS * settings.model.timeout if asks else 0.0
         return settings.journal.auto
 
     def _left(self) -> int:
@@ -157,14 +163,31 @@ class Journaling:
             self._told.popleft()
         return MOST_AN_HOUR - len(self._told)
 
-    async def _job(self, batch: list[Found], environment: Mapping[str, str]) -> bool:
-        """Have some sessions told; False where nothing more is to be tried now."""
+    async def _in_steps(self, batch: list[Found], environment: Mapping[str, str]) -> bool:
+        """Have a session told by a model, a question a job. As `_job`."""
+        tries = 0
+        for _ in range(MOST_QUESTIONS * (self._retries + 1)):
+            goes_on = await self._job(batch, environment, again=tries < self._retries)
+            if self._later is None:
+                return goes_on
+            tries = 0 if self._later["answered"] else tries + 1
+            await asyncio.sleep(self._later["wait"])
+        return True
+
+    async def _job(
+        self, batch: list[Found], environment: Mapping[str, str], *, again: bool | None = None
+    ) -> bool:
+        """Have some sessions told; False where nothing more is to be tried now.
+
+        again: None where all that a model is asked is asked; else one question, and whether it may be asked again.
+        """
+        self._later = None
         while self._given.worker.pid is not None:  # noqa: ASYNC110  (what others wait for goes first)
             await asyncio.sleep(REST_SECONDS)
         seconds = LEAST_SECONDS + self._patience + sum(one.size for one in batch) / SLOWEST
-        self._told.extend([time.monotonic()] * len(batch))
+        job = _as_job(batch, environment) | ({} if again is None else {"again": again})
         try:
-            answer = await self._given.worker.run(_as_job(batch, environment), seconds)
+            answer = await self._given.worker.run(job, seconds)
         except WorkerFailed as failed:  # the ledger knows which session it was at, and lets that one wait
             self._tell(f"the journal's worker failed: {failed}")
             return len(batch) > 1
@@ -173,6 +196,7 @@ class Journaling:
             self._looks.append(time.monotonic() + REFUSED_SECONDS)
             return False
         self.problem = ""
+        self._later = answer.get("later")
         self._took(answer)
         return True
 

@@ -103,10 +103,11 @@ def post(line: Line, url: str, headers: Mapping[str, str], body: Mapping[str, An
                 return found
             fault = found
             wait = WAITS[attempt % len(WAITS)] if fault.wait is None else fault.wait
-            if not fault.again or attempt == line.model.retries or wait > LONGEST_WAIT:
+            again = wait if fault.again and wait <= LONGEST_WAIT else None
+            if again is None or attempt == line.model.retries:
                 break
-            line.sleep(wait)
-    raise ModelUnavailable(line.name, fault.reason, fault.advice, final=fault.final)
+            line.sleep(again)
+    raise ModelUnavailable(line.name, fault.reason, fault.advice, final=fault.final, wait=again)
 
 
 def _client(line: Line) -> httpx.Client:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -34,22 +34,17 @@ from coffer.store.db import receipt as receipt_of
 from coffer.store.distilled import FAILING, SKIPPED, TOLD, Row
 from coffer.store.home import Home
 from coffer.work.memory.distil_due import unchanged
-from coffer.work.memory.distil_model import Narrator
+from coffer.work.memory.distil_model import Narrator, Step
 from coffer.work.memory.journal_entry import LANE, entry_in, hash_of, write
 from coffer.work.memory.journal_place import Place, place_of_story, told_before
 from coffer.work.memory.story import Told, part, seat_of, tell, turns
 from coffer.work.project.identity import register
+from coffer.work.rules.ask import NotYet
 from coffer.work.rules.effective import user_home
 
 KIND = "journal"
-DISTILLED, ALREADY, NO_MODEL, NOT_FOUND, NOTHING, FAILED = (
-    "distilled",
-    "already_distilled",
-    "no_model",
-    "not_found",
-    "skipped",
-    "failed",
-)
+DISTILLED, ALREADY, NO_MODEL, NOT_FOUND = "distilled", "already_distilled", "no_model", "not_found"
+NOTHING, FAILED, LATER = "skipped", "failed", "later"
 _LOCK_SECONDS = 60.0
 
 Tell = Callable[[Found], None]
@@ -59,7 +54,8 @@ Tell = Callable[[Found], None]
 class Result:
     """What became of a session. file, entry: where its entry is. text: what would be written, where it was a trial.
 
-    why: a sentence where nothing was written. note: what a configured model could not do.
+    why: a sentence where nothing was written. note: what a configured model could not do. story: of the whole session,
+    where it was read.
     """
 
     agent: str
@@ -74,12 +70,16 @@ class Result:
     text: str = ""
     note: str = ""
     replaced: bool = False
+    story: Story | None = field(default=None, compare=False, repr=False)
 
 
 class Distiller:
-    """One run. demanded: with a model, or not at all. dry_run: nothing is written, and no model asked."""
+    """One run. demanded: with a model, or not at all. dry_run: nothing is written, and no model asked.
 
-    def __init__(  # noqa: PLR0913  (the last three have a default)
+    step: where a model is asked, one question at most; `later` then says what became of it where that was not enough.
+    """
+
+    def __init__(  # noqa: PLR0913  (the last four have a default)
         self,
         home: Home,
         environment: Mapping[str, str],
@@ -88,11 +88,13 @@ class Distiller:
         *,
         demanded: bool = False,
         dry_run: bool = False,
+        step: Step | None = None,
     ) -> None:
         self._home, self._environment, self._clock = home, environment, clock
         self._demanded, self._dry = demanded, dry_run
         wanted = demanded or settings.journal.model
-        self._narrator = Narrator(settings, home, environment) if wanted and not dry_run else None
+        self._narrator = Narrator(settings, home, environment, step) if wanted and not dry_run else None
+        self.later: NotYet | None = None
         self._no_model = demanded and settings.model.provider == "none"
 
     def run(self, sessions: Iterable[Found], told: Tell = lambda _: None) -> list[Result]:
@@ -100,11 +102,13 @@ class Distiller:
 
         Whatever is wrong with one keeps no other back. Raises StoreFailed, Busy where nothing can be noted at all.
         """
-        results = []
+        return list(self.each(sessions, told))
+
+    def each(self, sessions: Iterable[Found], told: Tell = lambda _: None) -> Iterator[Result]:
+        """The same, one after the other."""
         for found in sorted(sessions, key=lambda one: (one.modified, str(one.path))):
             told(found)
-            results.append(self.one(found))
-        return results
+            yield self.one(found)
 
     def one(self, found: Found) -> Result:
         """Tell one session."""
@@ -133,6 +137,8 @@ class Distiller:
             if mine.state == TOLD and not self._demanded and unchanged(mine, found):
                 return self._result(found, DISTILLED, "", mine)
             return self._told(found, mine)
+        except NotYet as later:
+            return self._later(found, mine, before, later)
         except (CofferError, OSError) as error:
             return self._failed(found, mine, _why(error))
         except _ODD as error:  # a transcript of a shape that nobody thought of: it waits, the others do not
@@ -222,7 +228,7 @@ class Distiller:
             pending="",
             time=distilled.stamp(self._clock()),
         )
-        return self._write(found, there, will, entry, old, turns(story))
+        return replace(self._write(found, there, will, entry, old, turns(story)), story=read.story)
 
     def _own_entry(self, mine: Row) -> Entry | None:
         """The session's last entry, where it stands as it was written."""
@@ -347,6 +353,17 @@ class Distiller:
             if distilled.mine(connection, there):
                 distilled.put(connection, row)
         return self._result(found, row.outcome, row.why, row)
+
+    def _later(self, found: Found, mine: Row, before: Row, later: NotYet) -> Result:
+        """Let go of the claim: what was answered is kept, and the next run goes on behind it."""
+        self.later = later
+        with database(self._home) as connection:
+            if distilled.mine(connection, mine):
+                free = replace(
+                    mine, tries=before.tries, lease=0.0, next_try=0.0, why="a model is asked, in steps"
+                )
+                distilled.put(connection, free)
+        return self._result(found, LATER)
 
     def _failed(self, found: Found, mine: Row, why: str) -> Result:
         said = redact(why).text

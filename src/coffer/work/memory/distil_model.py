@@ -35,17 +35,32 @@ class Narrated:
     note: str = ""
 
 
-class Narrator:
-    """One for a run: what failed too often is not asked again in it."""
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A run that asks one question at most, so that it soon makes room for others, who wait for the same worker.
 
-    def __init__(self, settings: Settings, home: Home, environment: Mapping[str, str]) -> None:
-        self._asker = Asker(settings, home, environment, instead="the extractive entry")
+    again: a request that brought nothing is left to another run.
+    """
+
+    again: bool
+
+
+class Narrator:
+    """One for a run: what failed too often is not asked again in it. step: None for a run that asks all it needs."""
+
+    def __init__(
+        self, settings: Settings, home: Home, environment: Mapping[str, str], step: Step | None = None
+    ) -> None:
+        again = step is not None and step.again
+        self._asker = Asker(
+            settings, home, environment, one=step is not None, again=again, instead="the extractive entry"
+        )
         self._model = settings.model.model
 
     def told(
         self, journal: Journal, story: Story, plain: str, local: Callable[[datetime], datetime]
     ) -> Narrated:
-        """The entry of a journal in the model's words. plain: the extractive one."""
+        """The entry of a journal in the model's words. plain: the extractive one. Raises NotYet in a step."""
         if not self._asker.on:
             return Narrated()
         before = len(self._asker.problems)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -35,6 +36,17 @@ MOST_FAILURES = 3
 _Read = TypeVar("_Read")
 
 
+class NotYet(Exception):
+    """A run has asked its one question, and needs the answer to another. wait: seconds to leave in between.
+
+    answered: it got one, which is kept; else the same request has to be made again.
+    """
+
+    def __init__(self, *, answered: bool, wait: float = 0.0) -> None:
+        super().__init__("another run asks on")
+        self.answered, self.wait = answered, wait
+
+
 class Asker:
     """The configured model, with its budget and its kept answers, for one run.
 
@@ -50,18 +62,23 @@ class Asker:
         environment: Mapping[str, str],
         *,
         only_kept: bool = False,
+        one: bool = False,
+        again: bool = False,
         instead: str = "the built-in classifier",
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """environment: where the key stands. sleep: waits so many seconds. now: the present, aware.
 
-        only_kept: nobody is asked and nothing is written; what was not answered before is None. instead: who does
-        what the model could not.
+        only_kept: nobody is asked and nothing is written; what was not answered before is None. one: at most one
+        question is asked, with one request, and NotYet raised where that is not enough; again: also where that request
+        failed and another may do better. instead: who does what the model could not.
         """
         self.problems: list[str] = []
         self._only_kept, self._instead = only_kept, instead
-        self._model, self._home, self._environment = settings.model, home, environment
+        self._model = replace(settings.model, retries=0) if one else settings.model
+        self._home, self._environment = home, environment
+        self._one, self._again, self._answers = one, again, 0
         self._sleep, self._now = sleep, now
         self._made: Backend | None = None
         self._failures = 0
@@ -106,6 +123,8 @@ class Asker:
                 return _from_kept(kept, read)
             if self._only_kept or self._failures >= MOST_FAILURES:
                 return None
+            if self._one and self._answers:
+                raise NotYet(answered=True)
             return self._answered(question, prompt, read, most_tokens)
         except AnswerUnreadable as error:
             self._tell(
@@ -113,6 +132,8 @@ class Asker:
                 f"{self._instead}."
             )
         except ModelUnavailable as error:
+            if self._again and error.wait is not None:
+                raise NotYet(answered=False, wait=error.wait) from None
             self._failures += MOST_FAILURES if error.final else 1
             self._tell(str(error))
         except StoreFailed as error:
@@ -142,6 +163,7 @@ class Asker:
             return kept_answer(connection, question)
 
     def _keep(self, question: str, answer: str) -> None:
+        self._answers += 1
         with database(self._home) as connection:
             keep_answer(connection, question, answer, self._now())
 
