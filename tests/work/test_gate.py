@@ -13,9 +13,9 @@ import pytest
 from coffer.disk.live import start_mark
 from coffer.disk.places import Places
 from coffer.store.home import Home
-from coffer.store.hook_events import kept_hooks
+from coffer.store.hook_events import keep, kept_hooks
 from coffer.work.guarding.gate import capture, judge_folder, judge_session
-from coffer.work.guarding.instant import Instant, Read, from_disk, from_folder
+from coffer.work.guarding.instant import Instant, Read, as_objects, from_disk, from_folder
 
 IDLE = Path(__file__).parents[1] / "fixtures" / "harness" / "idle"
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -24,27 +24,28 @@ SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 class Live:
     """A session as the client leaves it on disk, held by this very process."""
 
-    def __init__(self, root: Path) -> None:
-        told = from_folder(IDLE)
+    def __init__(self, root: Path, folder: Path = IDLE) -> None:
+        told = from_folder(folder)
+        self.folder = folder
         self.root = root
         self.places = Places(root / ".claude", root / ".codex")
         self.home = Home(root / ".coffer")
         self.session = told.session
         self.transcript = self.places.claude / "projects" / "-home-dev-work" / f"{told.session}.jsonl"
         self.transcript.parent.mkdir(parents=True)
-        self.transcript.write_bytes((IDLE / "transcript.jsonl").read_bytes())
+        self.transcript.write_bytes((folder / "transcript.jsonl").read_bytes())
         self.age(5)
         self.registry = self.places.claude / "sessions" / f"{os.getpid()}.json"
         self.registry.parent.mkdir()
         self.register()
         hooks = kept_hooks(self.home, told.session)
-        hooks.parent.mkdir(parents=True)
-        hooks.write_bytes((IDLE / "hooks.jsonl").read_bytes())
+        for event in as_objects((folder / "hooks.jsonl").read_bytes()):
+            keep(self.home, event["event"], event["stdin"], event["ts"])
         self.hooks = hooks
         (root / "work").mkdir()
 
     def register(self, **changed: object) -> None:
-        said = json.loads((IDLE / "registry.json").read_bytes())
+        said = json.loads((self.folder / "registry.json").read_bytes())
         mine = {"pid": os.getpid(), "procStart": start_mark(os.getpid()), "cwd": str(self.root / "work")}
         self.registry.write_text(json.dumps({**said, **mine, **changed}))
 
@@ -119,6 +120,17 @@ def test_schedules_of_the_project_block_in_a_worktree_too(live: Live) -> None:
     assert live.kinds() == []
     (project / ".claude" / "scheduled_tasks.json").write_text('{"tasks": [{"id": "a1"}]}')
     assert live.kinds() == ["schedule"]
+
+
+@pytest.mark.parametrize("name", ["cleared-over-cron", "branched-over-cron"])
+def test_what_another_session_left_in_the_process_blocks_until_it_is_told_gone(
+    name: str, tmp_path: Path
+) -> None:
+    live = Live(tmp_path, IDLE.with_name(name))
+    assert live.kinds() == ["schedule"]
+    before = next(path for path in live.hooks.parent.glob("*.jsonl") if path != live.hooks)
+    before.write_text(before.read_text().replace('"session_crons": [{', '"session_crons": [], "before": [{'))
+    assert live.kinds() == []
 
 
 def test_another_sessions_registry_file_is_nobodys_business(live: Live) -> None:

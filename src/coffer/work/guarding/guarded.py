@@ -67,7 +67,7 @@ def why_not(session: Guarded, by: By, settings: Guard, means: Means | None) -> s
         for field in ("kind", "entrypoint"):
             value = said.get(key("registry", field))
             row = rows(field).get(value) if isinstance(value, str) else None
-            if row is None or row.effect == "blocks":
+            if row is None or row.effect != "clears":
                 return f"it is a program's session ({field} {value})"
     if by == "person":
         return ""
