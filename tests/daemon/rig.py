@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -47,6 +47,16 @@ def eventually(true: Callable[[], Any], timeout: float = LONG, step: float = 0.0
         assert time.monotonic() < until, "it did not happen"
         time.sleep(step)
     return found
+
+
+@contextmanager
+def begun(words: Sequence[str | Path], **more: Any) -> Iterator[subprocess.Popen[Any]]:
+    """A process that is killed at the end: `with Popen` alone waits for ever where a test fails inside."""
+    with subprocess.Popen(words, **more) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def gone(pid: int) -> bool:

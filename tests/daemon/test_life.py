@@ -24,7 +24,7 @@ from coffer.daemon.errors import DaemonSilent
 from coffer.daemon.run import GUARD_SECONDS, _guarded
 from coffer.hook import INHERITED
 from tests.cli.run import COMMAND, Done
-from tests.daemon.rig import LONG, Rig, eventually, gone
+from tests.daemon.rig import LONG, Rig, begun, eventually, gone
 from tests.hook.rig import bind
 
 
@@ -128,7 +128,7 @@ def test_files_are_private(running: Rig) -> None:
 
 @contextmanager
 def sleeper() -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(["sleep", str(4 * LONG)]) as process:
+    with begun(["sleep", str(4 * LONG)]) as process:
         yield process
         process.kill()
 
@@ -295,16 +295,14 @@ def test_a_home_that_is_deleted_ends_its_daemon(rig: Rig) -> None:
     assert GUARD_SECONDS <= 30
     code = "import coffer.daemon.run as run; run.GUARD_SECONDS = 0.1; run.main()"
     environment = rig.environment | {"COFFER_HOME": str(rig.home.root)}
-    with subprocess.Popen(
-        [sys.executable, "-P", "-c", code, "coffer.daemon.run"], env=environment, cwd="/"
-    ) as daemon:
+    with begun([sys.executable, "-P", "-c", code, "coffer.daemon.run"], env=environment, cwd="/") as daemon:
         assert eventually(rig.process).pid == daemon.pid
         shutil.rmtree(rig.home.root)
         assert daemon.wait(LONG) == 0
 
 
 def test_run_in_the_foreground(rig: Rig) -> None:
-    with subprocess.Popen([*COMMAND, "daemon", "run"], env=rig.environment, cwd=rig.house) as process:
+    with begun([*COMMAND, "daemon", "run"], env=rig.environment, cwd=rig.house) as process:
         assert eventually(rig.process).pid == process.pid
         process.send_signal(signal.SIGINT)
         assert process.wait(LONG) == 0

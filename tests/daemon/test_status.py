@@ -14,7 +14,7 @@ from coffer.store.fired import fired
 from coffer.work.agent_settings.install import install, plan
 from tests.bundle.desk import write_rules
 from tests.cli.run import COMMAND, Done
-from tests.daemon.rig import LONG, Rig, Session, eventually
+from tests.daemon.rig import LONG, Rig, Session, begun, eventually
 
 ORDER = "Do not push to main on a Friday."
 
@@ -103,7 +103,7 @@ def test_installed_but_silent_is_an_alarm(rig: Rig) -> None:
 
 
 def test_it_goes_on_looking(rig: Rig) -> None:
-    with subprocess.Popen(
+    with begun(
         [*COMMAND, "status", "--watch", "--json"], env=rig.environment, cwd=rig.house, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
