@@ -13,7 +13,7 @@ from coffer.core.chain import live_branch
 from coffer.core.dialect import SYNTHETIC
 from coffer.core.evidence import Call, Conversation, moment
 from coffer.core.left_out import branch_in_memory, left_out
-from coffer.core.loads import loads
+from coffer.core.loads import object_in
 from coffer.core.markers import key, rows
 from coffer.core.open_calls import OpenCalls
 from coffer.core.record import Block, Record
@@ -139,8 +139,4 @@ def _enqueued(records: Iterable[Record], line: Line) -> float | None:
 
 def said_in(line: bytes) -> Mapping[str, Any]:
     """What a line says; nothing where it is no JSON object."""
-    try:
-        said = loads(line.decode("utf-8", "replace"))
-    except ValueError:
-        return {}
-    return said if isinstance(said, Mapping) else {}
+    return object_in(line) or {}

@@ -35,3 +35,12 @@ def loads(text: str) -> Any:
         return DECODER.decode(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def object_in(line: bytes) -> dict[str, Any] | None:
+    """The JSON object of a line; None where it holds none. What is no UTF-8 is replaced."""
+    try:
+        said = loads(line.decode("utf-8", "replace"))
+    except ValueError:
+        return None
+    return said if isinstance(said, dict) else None

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from coffer.agents.hook_envelope import with_system_message
 from coffer.agents.hook_table import HOOK_AGENTS
 from coffer.agents.table import CLAUDE
-from coffer.core.loads import loads
+from coffer.core.loads import object_in
 from coffer.daemon.threads import in_thread
 from coffer.errors import CofferError
 from coffer.store.deliveries import Delivery
@@ -124,7 +124,7 @@ class Answers:
     def _asked(
         self, agent: str, event: str, body: bytes, headers: Mapping[str, str]
     ) -> tuple[Mapping[str, Any], Asked]:
-        said = said_of(body)
+        said = object_in(body) or {}
         asked = asked_of(agent, event, said, headers, self.world.environment)
         if event == STATUSLINE:  # no hook of the client's: it must not look as if one had fired
             if agent == CLAUDE.name:  # Codex has none
@@ -212,15 +212,6 @@ class Answers:
         self._thread.shutdown()
         self._events.shutdown()
         self.outbox.close()
-
-
-def said_of(stdin: bytes) -> Mapping[str, Any]:
-    """A hook's stdin, parsed; nothing where it is no object."""
-    try:
-        said = loads(stdin.decode("utf-8", "replace"))
-    except ValueError:
-        return {}
-    return said if isinstance(said, dict) else {}
 
 
 def _size(asked: Asked) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from coffer.disk.agent_errors import ConfigBroken
 from coffer.disk.replace import Ticket, beside, refusals
-from coffer.disk.sync import sync_folder
+from coffer.disk.sync import make_last, sync_folder
 from coffer.errors import FileMoved, WriteFailed
 
 LARGEST = 16 << 20
@@ -101,7 +101,7 @@ def replace(config: Config, data: bytes) -> None:
         config.check()
         with refusals(config.real):
             os.replace(new, config.real)  # noqa: PTH105  (the call that everything here is about)
-    _make_last(config.real.parent)
+    make_last(config.real.parent)
 
 
 def create(config: Config, data: bytes) -> bool:
@@ -119,7 +119,7 @@ def create(config: Config, data: bytes) -> bool:
             _appear(new, config)
     finally:
         new.unlink(missing_ok=True)
-    _make_last(folder)
+    make_last(folder)
     return made
 
 
@@ -141,7 +141,7 @@ def remove(config: Config, *, folder: bool) -> None:
     config.check()
     with refusals(config.real):
         config.real.unlink()
-    _make_last(config.real.parent)
+    make_last(config.real.parent)
     if folder:
         try:
             config.real.parent.rmdir()
@@ -190,10 +190,3 @@ def _write(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _make_last(folder: Path) -> None:
-    try:
-        sync_folder(folder)
-    except OSError:
-        return  # the rename has happened; after a loss of power the old file may be back, which is whole too

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coffer.disk.replace import Ticket, back_up, beside, refusals
-from coffer.disk.sync import sync_folder
+from coffer.disk.sync import make_last
 from coffer.errors import DigestElsewhere, DigestForeign, FileMoved, TranscriptUnreadable
 
 LARGEST = 1 << 20
@@ -130,7 +130,7 @@ def write(path: Path, text: str, ticket: Ticket | None, backup: Path, *, private
         except BaseException:
             backup.unlink(missing_ok=True)
             raise
-    _make_last(real.parent)
+    make_last(real.parent)
     return written
 
 
@@ -153,20 +153,12 @@ def remove(path: Path, ticket: Ticket | None, backup: Path) -> None:
     except BaseException:
         backup.unlink(missing_ok=True)
         raise
-    _make_last(real.parent)
+    make_last(real.parent)
     _remove_empty(path.parent)
 
 
 def _ticket(real: Path, found: os.stat_result) -> Ticket:
     return Ticket(real, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-
-
-def _make_last(folder: Path) -> None:
-    """Sync a folder in which a file was put in place: from there on the write has happened, whatever follows."""
-    try:
-        sync_folder(folder)
-    except OSError:
-        return  # after a loss of power the old file may be back, which is whole too
 
 
 def _create(real: Path, data: bytes, *, private: bool) -> Ticket:
@@ -188,7 +180,7 @@ def _create(real: Path, data: bytes, *, private: bool) -> Ticket:
             _appear(new, real)
         finally:
             new.unlink(missing_ok=True)
-        _make_last(real.parent)
+        make_last(real.parent)
     return written
 
 
@@ -228,7 +220,7 @@ def _folder(folder: Path, mode: int) -> Iterator[None]:
             _remove_empty(folder)
         raise
     if made:
-        _make_last(folder.parent)
+        make_last(folder.parent)
 
 
 def _remove_empty(folder: Path) -> None:

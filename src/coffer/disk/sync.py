@@ -15,6 +15,14 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def make_last(folder: Path) -> None:
+    """Sync a folder in which a file was put in place: from there on the write has happened, whatever follows."""
+    try:
+        sync_folder(folder)
+    except OSError:
+        return  # after a loss of power the old file may be back, which is whole too
+
+
 def sync_file(path: Path) -> None:
     """Make a file's content last."""
     with path.open("rb") as file:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from urllib.parse import quote
 
 from coffer.core.block import held_in
 from coffer.core.bundle_files import SpoolEntry, file_name
+from coffer.core.loads import object_in
 from coffer.core.text_hash import text_hash
 from coffer.store.deliveries import Delivery, stamp
 from coffer.work.delivery.bundle_files import bundles
@@ -53,7 +52,7 @@ def asked_in(entry: SpoolEntry, world: World) -> Asked:
     """What a hook without the daemon was asked; the session's own folders before the daemon's."""
     told = {"Cwd": entry.cwd, **{f"Env-{name}": value for name, value in entry.environment}}
     headers = {f"X-Coffer-{name}": quote(value, errors="surrogateescape") for name, value in told.items()}
-    return asked_of(entry.agent, entry.event, _said(entry.stdin), headers, world.environment)
+    return asked_of(entry.agent, entry.event, object_in(entry.stdin) or {}, headers, world.environment)
 
 
 def _answered(entry: SpoolEntry, world: World) -> str:
@@ -66,11 +65,3 @@ def _answered(entry: SpoolEntry, world: World) -> str:
     output = said.get("hookSpecificOutput") if isinstance(said, dict) else None
     text = output.get("additionalContext") if isinstance(output, dict) else None
     return text if isinstance(text, str) else ""
-
-
-def _said(stdin: bytes) -> Mapping[str, Any]:
-    try:
-        said = json.loads(stdin)
-    except (ValueError, RecursionError):
-        return {}
-    return said if isinstance(said, dict) else {}

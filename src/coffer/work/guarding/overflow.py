@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from coffer.core.loads import loads
+from coffer.core.loads import object_in
 from coffer.core.overflow import NEEDLE, refused
 from coffer.disk.tail_lines import last_lines
 
@@ -20,17 +20,9 @@ def overflow_in(transcript: Path) -> str:
             size = os.fstat(file.fileno()).st_size
             for _, line in last_lines(file.fileno(), size, TAIL):
                 if NEEDLE in line.replace(b" ", b""):
-                    return refused(_object(line))
+                    return refused(object_in(line) or {})
                 if b'"compact_boundary"' in line or (b'"usage"' in line and b'"assistant"' in line):
                     return ""
     except OSError:
         pass  # not there yet, or gone: nobody refused anything
     return ""
-
-
-def _object(line: bytes) -> dict[str, object]:
-    try:
-        said = loads(line.decode("utf-8", "replace"))
-    except ValueError:
-        return {}
-    return said if isinstance(said, dict) else {}

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from coffer.core.loads import loads
+from coffer.core.loads import object_in
 from coffer.core.typed_reload import SETTLE_SECONDS
 from coffer.errors import SessionAmbiguous
 from coffer.store.home import Home
@@ -138,8 +138,4 @@ def _exchange(link: socket.socket, request: dict[str, Any], seconds: float) -> d
 
 def parsed(line: bytes) -> dict[str, Any] | None:
     """What a line says; None where it is no JSON object."""
-    try:
-        said = loads(line.partition(b"\n")[0].decode("utf-8", "replace"))
-    except ValueError:
-        return None
-    return said if isinstance(said, dict) else None
+    return object_in(line.partition(b"\n")[0])

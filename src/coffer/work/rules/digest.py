@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from coffer.core.classify.decide import classify
-from coffer.core.digest import parse
-from coffer.core.digest_text import DigestUnreadable
 from coffer.core.similar import compare
 from coffer.core.wording import word
 from coffer.errors import DigestBroken
 from coffer.work.rules.lines import reading
+from coffer.work.rules.understood import understood
 
 _MOST_TEXTS = 64
 
@@ -55,10 +54,7 @@ def check(path: Path) -> dict[str, Any]:
     """
     with reading(path):
         text = path.read_bytes().decode("utf-8", "surrogateescape")
-    try:
-        digest = parse(text)
-    except DigestUnreadable as error:
-        raise DigestBroken(str(path), error.line, error.reason) from error
+    digest = understood(path, text)
     if not any(segment.section for segment in digest.segments) and "cozempic: behavioral-digest" not in text:
         raise DigestBroken(
             str(path), 1, "this is no digest: it has neither its first comment nor one of its headings"

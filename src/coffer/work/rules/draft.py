@@ -25,7 +25,7 @@ from coffer.core.text_hash import text_hash
 from coffer.disk import digest_file
 from coffer.disk.digest_file import Loaded
 from coffer.disk.replace import refusals
-from coffer.errors import CofferError, DigestBroken
+from coffer.errors import CofferError
 from coffer.store import trust
 from coffer.store.db import DONE, FAILED, PREPARED, Receipt, begun, database, receipts, record, save
 from coffer.store.evidence import (
@@ -41,6 +41,7 @@ from coffer.store.evidence import (
 )
 from coffer.store.held import held
 from coffer.store.home import Home
+from coffer.work.rules.understood import understood
 
 KIND = "digest"
 """Kind of the receipts of changes to a digest."""
@@ -256,7 +257,7 @@ def draft(path: Path, project: str, home: Home, settings: Settings, now: datetim
     """
     recover(path, home)
     loaded = digest_file.read(path)
-    digest = _parsed(path, loaded) if loaded else new_digest(project or None, now)
+    digest = understood(path, loaded.text) if loaded else new_digest(project or None, now)
     behind: dict[str, tuple[Evidence, ...]] = {}
     trusted, known = frozenset[str](), frozenset[str]()
     if home.database.exists():
@@ -272,13 +273,6 @@ def draft(path: Path, project: str, home: Home, settings: Settings, now: datetim
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def _parsed(path: Path, loaded: Loaded) -> Digest:
-    try:
-        return parse(loaded.text)
-    except DigestUnreadable as error:
-        raise DigestBroken(str(path), error.line, error.reason) from error
 
 
 def recover(path: Path, home: Home) -> None:

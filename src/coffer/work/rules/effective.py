@@ -7,17 +7,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from coffer.core.digest import Digest, DigestUnreadable, parse
+from coffer.core.digest import Digest, DigestUnreadable
 from coffer.core.effective import Effective, Held, Origin, active, effective, key
 from coffer.core.settings import Guard, Settings
 from coffer.disk.digest_file import Loaded, read
 from coffer.disk.places import Places
 from coffer.disk.project import digest_file, project_of, user_digest
-from coffer.errors import CofferError, DigestBroken
+from coffer.errors import CofferError
 from coffer.store import trust
 from coffer.store.db import database
 from coffer.store.home import Home
 from coffer.work.rules.quiet import changed_alone
+from coffer.work.rules.understood import understood
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +89,9 @@ def examined(path: Path, origin: Origin, home: Home, places: Places) -> Standing
     loaded = read(path)
     if loaded is None:
         return Standing(origin, path)
-    digest = _parsed(path, loaded)
+    digest = understood(path, loaded.text)
     found = Standing(origin, path, loaded, digest, known=_known(home, path))
     return replace(found, taken=_taken(found, places))
-
-
-def _parsed(path: Path, loaded: Loaded) -> Digest:
-    try:
-        return parse(loaded.text)
-    except DigestUnreadable as error:
-        raise DigestBroken(str(path), error.line, error.reason) from error
 
 
 def _known(home: Home, path: Path) -> dict[str, trust.By]:

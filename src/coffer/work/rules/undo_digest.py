@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from coffer.core.digest import Digest, DigestUnreadable, new_digest, parse
+from coffer.core.digest import new_digest
 from coffer.core.rule import Rule, Rules
 from coffer.core.rule_record import rule_from
 from coffer.disk import digest_file
 from coffer.disk.digest_file import Loaded
 from coffer.disk.replace import refusals
-from coffer.errors import DigestBroken, ReceiptNotFound
+from coffer.errors import ReceiptNotFound
 from coffer.store import trust
 from coffer.store.db import DONE, UNDONE, Receipt, begun, database, save
 from coffer.store.db import receipt as kept_receipt
@@ -26,6 +26,7 @@ from coffer.store.held import held
 from coffer.store.home import Home
 from coffer.work.rules.draft import recover
 from coffer.work.rules.rule_errors import RulesChangedSince
+from coffer.work.rules.understood import understood
 
 
 def undo_digest(receipt: Receipt, home: Home, now: datetime | None = None) -> Receipt:
@@ -117,20 +118,13 @@ def _rule_by_rule(
     receipt: Receipt, path: Path, loaded: Loaded | None, now: datetime
 ) -> tuple[str, list[dict[str, Any]]]:
     """The file with each change taken back whose rule is still as the change left it, and the other changes."""
-    digest = _parsed(path, loaded) if loaded else new_digest(receipt.data["project"] or None, now)
+    digest = understood(path, loaded.text) if loaded else new_digest(receipt.data["project"] or None, now)
     rules = list(digest.rules.all)
     changes = receipt.data["changes"]
     left = [change for change in reversed(changes) if not _taken_back(rules, change)]
     if len(left) == len(changes):
         raise RulesChangedSince(str(path), receipt.id)
     return digest.with_rules(Rules(tuple(rules), digest.rules.numbers)).stamped(now).render(), left
-
-
-def _parsed(path: Path, loaded: Loaded) -> Digest:
-    try:
-        return parse(loaded.text)
-    except DigestUnreadable as error:
-        raise DigestBroken(str(path), error.line, error.reason) from error
 
 
 def _taken_back(rules: list[Rule], change: dict[str, Any]) -> bool:
