@@ -47,10 +47,15 @@ class Home:
 
     def of_session(self, folder: str, session: str, ending: str) -> Path | None:
         """Where something of a session lies; None for an id that can't be a file's name."""
-        return self.root / folder / f"{session}{ending}" if _SESSION.fullmatch(session) else None
+        return self.root / folder / f"{session}{ending}" if is_name(session) else None
 
     def make(self, folder: Path) -> Path:
         """Make one of the places, private to the user; its path."""
         self.root.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         return folder
+
+
+def is_name(session: str) -> bool:
+    """Whether a session's id, which anybody may send, can be a file's name."""
+    return _SESSION.fullmatch(session) is not None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from coffer.core.redact import redact
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
 from coffer.store.guard_state import EVERYONE
-from coffer.store.home import Home
+from coffer.store.home import Home, is_name
 
 FOLDER = "guard"
 STATE = ".state.json"
@@ -47,7 +46,6 @@ PASSING = 60.0
 """Seconds between the end of a session and the start of the next in one process: hooks of the end may take as long."""
 _STAYS = frozenset({"startup", "compact"})
 _LEAVES = frozenset({"prompt_input_exit", "logout", "other"})
-_SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}")
 
 
 def kept_hooks(home: Home, session: str) -> Path:
@@ -61,7 +59,7 @@ def keep(home: Home, event: str, said: Mapping[str, Any], time: float) -> bool:
     Raises WriteFailed.
     """
     session = said.get("session_id")
-    if not isinstance(session, str) or not _SESSION.fullmatch(session):
+    if not isinstance(session, str) or not is_name(session):
         return False
     path = kept_hooks(home, session)
     line = json.dumps(
@@ -152,7 +150,7 @@ def last_stop(home: Home, session: str) -> tuple[float, tuple[Mapping[str, Any],
 
     Of the newest events only: a session that has said so much since is not at rest.
     """
-    if not _SESSION.fullmatch(session):
+    if not is_name(session):
         return None
     try:
         with kept_hooks(home, session).open("rb") as file:

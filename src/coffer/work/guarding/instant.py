@@ -10,7 +10,7 @@ from typing import Any
 
 from coffer.core.evidence import Conversation, Entry, Evidence, Helper, Hook, moment
 from coffer.core.inflight import conversation, helper
-from coffer.core.loads import loads
+from coffer.core.loads import object_in
 from coffer.core.markers import key
 from coffer.disk.live import start_mark
 from coffer.disk.places import Places
@@ -63,7 +63,7 @@ class Instant:
         known = read or self.read()
         return Evidence(
             session=self.session,
-            registry=tuple(Entry(_object(data), alive) for data, alive in self.registry),
+            registry=tuple(Entry(object_in(data), alive) for data, alive in self.registry),
             hooks=None if self.hooks is None else tuple(_hooks(self.hooks)),
             conversation=known.conversation,
             helpers=known.helpers,
@@ -77,19 +77,19 @@ class Instant:
 
 def from_folder(folder: Path) -> Instant:
     """The instant in a captured folder. What a file does not say stays unknown, and blocks."""
-    told = _object(_bytes(folder / PROCESSES) or b"") or {}
+    told = object_in(_bytes(folder / PROCESSES) or b"") or {}
     files = sorted(folder.glob("registry*.json"))
     contents = [_bytes(path) or b"" for path in files]
     session = told.get("session_id")
     if not isinstance(session, str) or not session:
-        session = str((_object(contents[0]) or {}).get("sessionId", "")) if contents else ""
+        session = str((object_in(contents[0]) or {}).get("sessionId", "")) if contents else ""
     screen = _bytes(folder / SCREEN)
     age = told.get("transcript_age_s")
     scheduled = next(iter(sorted(folder.rglob(key("file", "scheduled_tasks.json")))), None)
     return Instant(
         session=session,
         transcript=folder / TRANSCRIPT,
-        registry=tuple((data, _told_alive(_object(data), told)) for data in contents),
+        registry=tuple((data, _told_alive(object_in(data), told)) for data in contents),
         hooks=_bytes(folder / HOOKS),
         scheduled=None if scheduled is None else _text(scheduled) or "",
         screen=None if screen is None else screen.decode("utf-8", "replace"),
@@ -139,7 +139,7 @@ def from_disk(transcript: Path, places: Places, home: Home, screen: str | None =
 def _registry(places: Places, session: str) -> Iterator[tuple[bytes, bool | None]]:
     for path in sorted((places.claude / "sessions").glob("*.json")):
         data = _bytes(path)
-        said = _object(data or b"")
+        said = object_in(data or b"")
         if data is None or (said is not None and said.get("sessionId") != session):
             continue
         if said is None:
@@ -152,20 +152,20 @@ def _registry(places: Places, session: str) -> Iterator[tuple[bytes, bool | None
 
 def _scheduled(registry: Sequence[tuple[bytes, bool | None]], places: Places) -> str | None:
     """The project's schedules, where each client works and in its main worktree: a file that holds some comes first."""
-    said = (_object(data) or {} for data, _ in registry)
+    said = (object_in(data) or {} for data, _ in registry)
     folders = [Path(cwd) for each in said if isinstance(cwd := each.get("cwd"), str) and cwd]
     roots = (root for folder in folders if (root := project_of(folder, places.claude.parent)) is not None)
     every = dict.fromkeys((*folders, *roots))
     texts = [_text(folder / ".claude" / key("file", "scheduled_tasks.json")) for folder in every]
     found = [text for text in texts if text is not None]
-    empty = [text for text in found if (_object(text.encode()) or {}).get(key("file", "tasks")) == []]
+    empty = [text for text in found if (object_in(text.encode()) or {}).get(key("file", "tasks")) == []]
     return next((text for text in found if text not in empty), next(iter(empty), None))
 
 
 def _list_of_tasks(places: Places, session: str) -> Path:
     """The folder of the session's list of tasks: its own, or its team's, which is named by the id's beginning."""
     own, team = places.claude / TASKS / session, places.claude / TASKS / f"session-{session[:8]}"
-    told = _object(_bytes(places.claude / "teams" / team.name / "config.json") or b"") or {}
+    told = object_in(_bytes(places.claude / "teams" / team.name / "config.json") or b"") or {}
     is_its = told.get("leadSessionId", session) == session  # another session's id may begin alike
     return max((own, team) if is_its else (own,), key=_newest)
 
@@ -184,7 +184,7 @@ def _editor(places: Places) -> str:
         places.claude.parent / ".claude.json",
         places.claude / ".claude.json",
     ):
-        mode = (_object(_bytes(path) or b"") or {}).get("editorMode")
+        mode = (object_in(_bytes(path) or b"") or {}).get("editorMode")
         if isinstance(mode, str):
             return mode
     return ""
@@ -195,10 +195,10 @@ def _hooks(data: bytes) -> Iterator[Hook]:
     for line in data.split(b"\n"):
         if not line.strip():
             continue
-        told = _object(line) or {}
+        told = object_in(line) or {}
         said = told.get("stdin")
         if isinstance(said, str):
-            said = _object(said.encode("utf-8", "replace"))
+            said = object_in(said.encode("utf-8", "replace"))
         event = told.get("event")
         kept = said if isinstance(said, Mapping) else None
         found.append(Hook(moment(told.get("ts")), event if isinstance(event, str) else "", kept))
@@ -236,14 +236,6 @@ def _text(path: Path) -> str | None:
     return None if data is None else data.decode("utf-8", "replace")
 
 
-def _object(data: bytes) -> dict[str, Any] | None:
-    try:
-        said = loads(data.decode("utf-8", "replace"))
-    except ValueError:
-        return None
-    return said if isinstance(said, dict) else None
-
-
 def as_objects(data: bytes) -> Sequence[dict[str, Any]]:
     """The JSON objects of a file of lines; other lines are left out."""
-    return [said for line in data.split(b"\n") if (said := _object(line)) is not None]
+    return [said for line in data.split(b"\n") if (said := object_in(line)) is not None]

@@ -24,7 +24,6 @@ from coffer.core.redact import redact
 from coffer.core.settings import Settings
 from coffer.core.steps import Story
 from coffer.disk.anchor import anchor
-from coffer.disk.replace import locked
 from coffer.disk.sessions import ARCHIVED, MAIN, Found
 from coffer.errors import CofferError
 from coffer.store import distilled, vault
@@ -32,6 +31,7 @@ from coffer.store.db import DONE, PREPARED, Receipt, begun, database, save
 from coffer.store.db import FAILED as FAILED_RECEIPT
 from coffer.store.db import receipt as receipt_of
 from coffer.store.distilled import FAILING, SKIPPED, TOLD, Row
+from coffer.store.held import held
 from coffer.store.home import Home
 from coffer.work.memory.distil_due import unchanged
 from coffer.work.memory.distil_model import Narrator, Step
@@ -287,8 +287,7 @@ class Distiller:
             "hash": will.hash,
             "before": rendered(old) if old is not None else "",
         }
-        self._home.make(self._home.locks)
-        with locked(self._home.locks, self._home.root / LANE, _LOCK_SECONDS):
+        with held(self._home, self._home.root / LANE, _LOCK_SECONDS):
             with database(self._home) as connection:
                 if not distilled.mine(connection, there):
                     return self._result(found, NOTHING, "another process has taken it over")
@@ -320,7 +319,7 @@ class Distiller:
         if not mine.pending:
             return mine
         will, told, name = distilled.pending_of(mine)
-        with locked(self._home.locks, self._home.root / LANE, _LOCK_SECONDS):
+        with held(self._home, self._home.root / LANE, _LOCK_SECONDS):
             there = entry_in(Path(will.file), will.entry)
             with database(self._home, write=False) as connection:
                 left = receipt_of(connection, name)
