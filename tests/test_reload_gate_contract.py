@@ -287,6 +287,14 @@ def test_what_was_begun_counts_where_no_stop_has_come(name: str) -> None:
     assert not judge(replace(given, hooks=hooks)).write.safe
 
 
+def test_what_was_begun_counts_by_its_answer_where_its_call_is_not_in_the_file(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(HARNESS / "cron-set-no-stop", copy)
+    path = copy / "transcript.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"type":"tool_use"', b'"type":"toolUse"'))
+    assert "schedule" in {each.kind for each in judge_folder(copy).write.blockers}
+
+
 # --- what is missing blocks
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from coffer.core.evidence import Call, Conversation, Entry, Evidence, Helper, Hook, moment
 from coffer.core.prompt_row import look
+from coffer.core.redact import redact
 from coffer.core.safepoint import judge
 
 SESSION = "s-1"
@@ -257,6 +258,21 @@ def test_a_stop_counts_when_its_message_is_in_the_file() -> None:
     assert kinds(evidence(conversation=replace(late, texts=("Earlier.", "Done.\n")))) == []
     split = stop(last_assistant_message="One.\n\nTwo.")
     assert kinds(evidence(hooks=without_stop(split), conversation=Conversation(texts=("One.", "Two.")))) == []
+
+
+def test_a_later_record_of_the_model_shows_that_the_last_message_was_written() -> None:
+    """A long turn that was interrupted leaves no Stop, and more texts than are looked through."""
+    ended = without_stop(stop(T - 60))
+    texts = tuple(f"Step {number}." for number in range(60))
+    assert kinds(evidence(hooks=ended, conversation=Conversation(texts=texts, spoke=T - 2))) == []
+    assert kinds(evidence(hooks=ended, conversation=Conversation(texts=texts, spoke=T - 61))) == ["flush"]
+
+
+def test_a_message_that_was_kept_without_its_secret_is_found() -> None:
+    said = f"The token is {'ghp_' + 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'}, as you see."
+    kept = without_stop(stop(last_assistant_message=redact(said).text))
+    assert kinds(evidence(hooks=kept, conversation=Conversation(texts=(said,), spoke=T - 2))) == []
+    assert kinds(evidence(hooks=kept, conversation=Conversation(texts=("Well.",), spoke=T - 2))) == ["flush"]
 
 
 # --- the transcript

@@ -25,6 +25,9 @@ LONGEST_ANSWER = 1 << 16
 TEXTS = 60
 """Records of the model, from the end, among which Stop's last message is looked for."""
 
+UNNAMED = "an unnamed tool"
+"""Of an answer whose call is not in the file: its shape may still say what it began."""
+
 Line = Callable[[Record], bytes]
 
 
@@ -69,8 +72,8 @@ def _calls(records: Iterable[Record], line: Line) -> list[Call]:
         for block in record.blocks:
             if block.kind == "tool_use":
                 asked[block.id] = (block.name, moment(record.time))
-            elif block.kind == "tool_result" and block.id in asked:
-                tool, _ = asked.pop(block.id)
+            elif block.kind == "tool_result":
+                tool, _ = asked.pop(block.id, (UNNAMED, None))
                 if tool in words or (record.returned and record.size <= LONGEST_ANSWER):
                     call = _answered(tool, block, record, line)
                     found += [call] if tool in words or call.shape else []

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from coffer.core import prompt_row
-from coffer.core.evidence import Conversation, Entry, Evidence, Hook, moment
+from coffer.core.evidence import Entry, Evidence, Hook, moment
+from coffer.core.flushed import is_flushed
 from coffer.core.inherited import began_since, loads_file, stops_before
 from coffer.core.loads import loads
 from coffer.core.markers import EVENTS, VERSIONS, key, rows
@@ -220,9 +221,8 @@ def _stopped(stop: Hook | None, evidence: Evidence) -> Iterator[Blocker]:
     yield from _listed(stop, evidence)
     if key("stdin", "last_assistant_message") not in stop.said:
         yield Blocker("unknown", "the last Stop names no last message", "a Stop that does")
-    else:
-        message = stop.said.get(key("stdin", "last_assistant_message"))
-        yield from _flushed(message, evidence.conversation)
+    elif evidence.conversation is not None and not is_flushed(stop, evidence.conversation):
+        yield Blocker("flush", "the last Stop's message is not in the file yet", "the client's next flush")
     for hook in evidence.hooks or ():
         idle_mate = (
             hook.event == key("event", "TeammateIdle") and hook.time is not None and stop.time is not None
@@ -273,16 +273,6 @@ def _whose(stop: Hook, session: str) -> str:
 def _all_idle(registry: Sequence[Entry]) -> bool:
     statuses = [(entry.said or {}).get(key("registry", "status")) for entry in registry]
     return bool(statuses) and all(status == key("status", "idle") for status in statuses)
-
-
-def _flushed(message: object, conversation: Conversation | None) -> Iterator[Blocker]:
-    if not isinstance(message, str) or not message.strip() or conversation is None:
-        return
-    wanted = "".join(message.split())
-    if not any(
-        wanted in "".join(text.split()) for text in (*conversation.texts, "".join(conversation.texts))
-    ):
-        yield Blocker("flush", "the last Stop's message is not in the file yet", "the client's next flush")
 
 
 def _transcript(
