@@ -68,8 +68,9 @@ class Exchange:
         """
         backup = self.home.backups / receipt.id / self.ticket.path.name
         receipt.data["backup"] = str(backup)
-        with refusals(self.home.root), database(self.home) as connection:
+        with refusals(self.home.root):
             self.home.make(self.home.backups)
+        with refusals(self.home.root), database(self.home) as connection:
             save(connection, receipt)
             keep(connection)
         try:
