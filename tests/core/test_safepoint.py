@@ -321,6 +321,14 @@ def test_what_was_begun_since_the_last_stop(call: Call, kind: list[str]) -> None
     assert kinds(evidence(conversation=made(call))) == kind
 
 
+def test_what_a_subagent_schedules_outlives_it_and_what_it_spawns_does_not() -> None:
+    made = (Call("CronCreate", "c1", T - 0.5, "done", shape="schedule"), Call("Agent", "c2", T - 0.5))
+    helper = Helper("agent-1", Conversation(calls=made, spoke=T - 0.4))
+    assert kinds(evidence(helpers=(helper,))) == ["schedule"]
+    told = without_stop(stop(T - 0.1))
+    assert kinds(evidence(helpers=(helper,), hooks=told)) == []
+
+
 def test_a_deleted_team_clears_nothing_and_a_person_can() -> None:
     """An ambiguous TeamDelete leaves the members: a wedge that is cleared by hand."""
     created, deleted = Call("TeamCreate", "c2", T - 0.5, "done"), Call("TeamDelete", "c3", T - 0.4, "done")

@@ -68,6 +68,27 @@ def cleared(h: Harness) -> None:
         )
 
 
+def cron_of_subagent(h: Harness) -> None:
+    """A subagent makes a schedule in a turn that the person interrupts: no Stop lists it, nor does the transcript."""
+    h.stage.play(
+        {
+            **GREETINGS,
+            "ask a helper": [{"tools": [_agent("set a cron for me", run_in_background=False)]}, ENDLESS],
+            "set a cron for me": CRON,
+        }
+    )
+    with h.home.interactive() as screen:
+        h.stage.say(screen, "Please greet the apple.", "Greeted apple")
+        screen.send("Please ask a helper.")
+        screen.wait("● word", 30)
+        pause(1)
+        screen.key("Escape")
+        h.home.wait_status("idle")
+        pause(2)
+        told = Truth(False, "a subagent made a cron, which outlives it", ("schedule",))
+        h.shoot(screen, "cron-of-subagent", told)
+
+
 def cleared_over_team(h: Harness) -> None:
     """A teammate outlives the change to another session, /clear, and the restart of its client not."""
     h.stage.play({**GREETINGS, **_team(), "think for long": [ENDLESS]})
@@ -287,6 +308,15 @@ def other_client_killed(h: Harness) -> None:
 SCENES: dict[str, Callable[[Harness], None]] = {
     scene.__name__.replace("_", "-"): scene
     for scene in (
-        *(cleared, cleared_over_team, branched, two_shells, two_subagents, sent_behind, other_client_killed),
+        *(
+            cleared,
+            cron_of_subagent,
+            cleared_over_team,
+            branched,
+            two_shells,
+            two_subagents,
+            sent_behind,
+            other_client_killed,
+        ),
     )
 }

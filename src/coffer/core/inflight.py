@@ -48,10 +48,15 @@ def conversation(transcript: Transcript, line: Line) -> Conversation:
     )
 
 
-def helper(transcript: Transcript) -> Conversation:
+def helper(transcript: Transcript, line: Line) -> Conversation:
     """The conversation of a subagent: its records are all beside the main chain, so the file's end is its leaf."""
     own = [record for record in transcript.records if record.uuid]
-    return Conversation(trouble=_trouble(transcript), open=OpenCalls(own).calls(), spoke=_spoke(own))
+    return Conversation(
+        trouble=_trouble(transcript),
+        open=OpenCalls(own).calls(),
+        calls=tuple(_calls(own, line)),
+        spoke=_spoke(own),
+    )
 
 
 def _trouble(transcript: Transcript) -> str:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from coffer.core import prompt_row
-from coffer.core.evidence import Entry, Evidence, Hook, moment
+from coffer.core.evidence import Call, Entry, Evidence, Hook, moment
 from coffer.core.flushed import is_flushed
 from coffer.core.inherited import began_since, loads_file, stops_before
 from coffer.core.loads import loads
@@ -316,9 +316,10 @@ def _is_after(time: float | None, other: float | None) -> bool:
 def _begun(evidence: Evidence, stop: Hook | None) -> Iterator[Blocker]:
     """Teammates and schedules that the transcript shows and no Stop has listed or left out since."""
     assert evidence.conversation is not None
-    for call in evidence.conversation.calls:
-        row, result = rows("call").get(call.tool), rows("result").get(call.status)
-        kind = row.kind if row is not None else call.shape
+    theirs = (call for each in evidence.helpers for call in each.conversation.calls)
+    # what a subagent schedules outlives it; what it spawns is a subagent, which the registry covers
+    for call in (*evidence.conversation.calls, *(call for call in theirs if _begins(call) == "schedule")):
+        row, result, kind = rows("call").get(call.tool), rows("result").get(call.status), _begins(call)
         told = stop is not None and _is_after(stop.time, call.time)
         covered = row is not None and row.fixture and result is not None and result.kind != "teammate"
         if told or call.state == "failed" or not call.set or (kind != "schedule" and covered):
@@ -333,6 +334,12 @@ def _begun(evidence: Evidence, stop: Hook | None) -> Iterator[Blocker]:
         told = stop is not None and not _is_after(time, stop.time)
         if not told and not began_since(time, evidence.registry):
             yield Blocker("teammate", "a teammate wrote, and no Stop has come since", NEXT_STOP)
+
+
+def _begins(call: Call) -> str:
+    """The kind of work that a call begins, by its tool's name or by the shape of its answer."""
+    row = rows("call").get(call.tool)
+    return row.kind if row is not None else call.shape
 
 
 def _helpers(evidence: Evidence, since: float | None) -> Iterator[Blocker]:

@@ -219,7 +219,7 @@ def _helpers(folder: Path | None) -> Iterator[Helper]:
     for path in sorted(folder.rglob("agent-*.jsonl")) if folder is not None else ():
         try:
             with opened(path) as agent:
-                yield Helper(path.stem, helper(agent.transcript))
+                yield Helper(path.stem, helper(agent.transcript, agent.line))
         except CofferError as error:
             yield Helper(path.stem, Conversation(trouble=str(error)))
 
