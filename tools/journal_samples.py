@@ -18,7 +18,8 @@ from textwrap import fill
 from coffer.core.settings import Settings
 from coffer.disk.sessions import MAIN, Found
 from coffer.store.home import Home
-from coffer.work.memory.distil import DISTILLED, Distiller, Result
+from coffer.work.memory.distil import Distiller
+from coffer.work.memory.distil_result import DISTILLED, Result
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 PAGE = Path(__file__).parents[1] / "docs" / "journal-samples.md"

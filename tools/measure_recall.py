@@ -22,7 +22,8 @@ from coffer.disk.sessions import MAIN, Found
 from coffer.store import vault
 from coffer.store.home import Home
 from coffer.store.index_search import Filters
-from coffer.work.memory.distil import DISTILLED, Distiller
+from coffer.work.memory.distil import Distiller
+from coffer.work.memory.distil_result import DISTILLED
 from coffer.work.memory.recall import recall
 
 ROOT = Path(__file__).parents[1]

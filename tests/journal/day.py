@@ -14,7 +14,8 @@ from coffer.core.settings import Settings
 from coffer.disk.places import Places
 from coffer.disk.sessions import Found, find_sessions
 from coffer.store.home import Home
-from coffer.work.memory.distil import Distiller, Result
+from coffer.work.memory.distil import Distiller
+from coffer.work.memory.distil_result import Result
 from coffer.work.memory.journal_list import all_lanes, pages
 from tests.models.server import OPENAI, Handler, ScriptedServer, serving
 from tests.transcripts import Claude, call, result, text

@@ -492,7 +492,8 @@ def test_what_was_forgotten_does_not_come_back(day: Day) -> None:
     day.session("one")
     day.distil()
     [entry] = day.entries()
-    assert forget(day.home, look(day.home, day.environment, entry=entry.id)) == []
+    noon = MORNING.replace(hour=12)
+    assert forget(day.home, look(day.home, day.environment, entry=entry.id), noon) == []
     assert [one.outcome for one in day.distil()] == ["already_distilled"]
     assert day.entries() == []
     grown(day, "one", "Write a line about it into the news, please.", MORNING.replace(hour=15))
@@ -500,6 +501,38 @@ def test_what_was_forgotten_does_not_come_back(day: Day) -> None:
     [entry] = day.entries()
     assert "NEWS.md" in entry.text
     assert "src/sender.py" not in entry.text
+
+
+def test_words_that_were_forgotten_are_told_no_more_by_a_session_that_goes_on(day: Day) -> None:
+    """Its transcript still holds them: in what it has told, in what it has not, and for the model that words it."""
+    made = day.started(day.project(), MORNING, "one")
+    made.user(
+        "The customer is Brandywine Mills, do not\nforget Brandywine Mills.", "x1", **day.typed(day.project())
+    )
+    made.answer(text("I wrote the letter to Brandywine\nMills."), name="x2")
+    path = day.store(made, "one")
+    day.distil()
+    assert "Brandywine" in day.entries()[0].text
+    found = look(day.home, day.environment, phrase="Brandywine Mills")
+    assert [(place.kind, place.path) for place in found.places if place.kind == "transcript"] == [
+        ("transcript", path)
+    ]
+    assert forget(day.home, found) == []
+    untouched = path.read_bytes()
+    made.user("Tell Brandywine Mills about the news, please.", "x3", **day.typed(day.project()))
+    made.answer(text("I told Brandywine Mills."), name="x4")
+    day.store(made, "one")
+    with answering(WORDS) as server:
+        day.settings = with_model(server)
+        day.distil()
+        assert server.requests
+        assert not [one for one in server.requests if b"Brandywine" in one.body]
+    assert not [one for one in vault_files(day) if b"Brandywine" in one.read_bytes()]
+    assert path.read_bytes().startswith(untouched)
+
+
+def vault_files(day: Day) -> list[Path]:
+    return list((day.home.root / "memory").rglob("*.md"))
 
 
 @pytest.mark.parametrize("wrong", ["2031-01-01T00:00:00.000Z", "yesterday", "9999-99-99T00:00:00Z"])
@@ -554,7 +587,7 @@ def test_a_model_words_the_entry_and_the_facts_stay(day: Day) -> None:
     "said",
     [
         WORDS.replace("sender.py", "invented.py"),
-        WORDS.replace("double.", "double 77 times."),
+        WORDS.replace("double.", "double 90417 times."),
         "Sure! Here it is.",
         WORDS.replace("Open:", "Opened:"),
         "",

@@ -12,11 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from coffer.core.forget import FORGOTTEN
 from coffer.core.handoff import Handoff, over, parsed, written
 from coffer.core.handoff_draft import draft_of
 from coffer.core.since import told
 from coffer.core.steps import AGENT, PERSON, Happened, Planned, Said, Stopped, Story, Touched
 from coffer.store.db import DONE, database, receipts
+from coffer.store.forgotten import keep_forgotten
+from coffer.work.memory.forget import forget, look
 from coffer.work.memory.handoff import By, current, kept, set_handoff, undo_handoff
 from coffer.work.memory.handoff_draft import Drafted, draft, draft_story
 from coffer.work.memory.resume import resume_of
@@ -141,6 +144,28 @@ def test_a_look_into_another_repository_at_the_end_drafts_nothing_there(desk: De
 
 
 TALK = (asked("What time is it in Esbjerg when the tide turns?"), Said(AGENT, "At nine."))
+
+
+def test_words_that_were_forgotten_are_in_no_draft(desk: Desk, session: Path) -> None:
+    keep_forgotten(desk.home, ["tidepool"], {})
+    assert drafted(desk, session).outcome == "written"
+    entry = current(desk.place(), "main")
+    assert entry is not None
+    assert FORGOTTEN in entry.text
+    assert "tidepool" not in entry.text
+
+
+def test_a_draft_that_was_forgotten_is_not_made_again_of_what_was_said_until_then(
+    desk: Desk, session: Path
+) -> None:
+    for noted, outcome in ((ENDED, "nothing"), (STARTED - timedelta(hours=1), "written")):
+        (desk.home.root / "forgotten.json").unlink(missing_ok=True)
+        assert drafted(desk, session).outcome == "written"
+        entry = current(desk.place(), "main")
+        assert entry is not None
+        found = look(desk.home, {"HOME": str(desk.user)}, entry=entry.id)
+        assert forget(desk.home, found, noted + timedelta(minutes=5)) == []
+        assert drafted(desk, session).outcome == outcome
 
 
 COUNTING = """

@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 
 from coffer.core.entry import entries_of, made
-from coffer.core.forget import cut, forms, struck
+from coffer.core.forget import FORGOTTEN, cut, forms, struck
 from coffer.store import vault
 from coffer.store.db import DONE, begun, database, receipt, receipts, save
+from coffer.store.forgotten import ForgottenBroken
 from coffer.store.home import Home
 from coffer.store.pruned import Content, get, put
 from coffer.work.memory.forget import forget, look
 from coffer.work.memory.forget_errors import NothingToForget, PhraseTooShort
 from coffer.work.pruning.gc import COLLECTED
+from coffer.work.rules.rule_errors import OnlyThePerson
 from tests.cli.run import Machine
 
 PHRASE = "Zürich “vault” 7"
@@ -283,3 +285,36 @@ def test_the_command_looks_first(tmp_path: Path) -> None:
     with database(keeper.home, write=False) as connection:
         assert len(receipts(connection)) == 1
     assert machine.alone("forget").code == 2
+
+
+def test_agents_do_not_bring_it_back_and_the_person_may(tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path)
+    machine = Machine(tmp_path, tmp_path)
+    transcript = tmp_path / ".claude" / "projects" / "-w" / "s.jsonl"
+    transcript.parent.mkdir(parents=True)
+    transcript.write_text(json.dumps({"text": PHRASE}))
+    said = machine.alone("forget", "--text", PHRASE)
+    assert "not reached" in said.out
+    assert "s.jsonl" in said.out
+    done = machine.alone("forget", "--text", PHRASE, "--apply", "--yes")
+    assert "transcripts still hold it" in done.out
+    assert keeper.holding(PHRASE) == [], "the list of what is forgotten holds none of it"
+    assert PHRASE in json.loads(transcript.read_text())["text"]
+    folder = vault.vault(keeper.home) / "global" / "knowledge"
+    again = keeper.add(folder, "a.md", f"They say {PHRASE} again")
+    assert keeper.texts()[again] == f"They say {FORGOTTEN} again"
+    assert machine.alone("remember", "--global", f"I say {PHRASE} again").code == 0
+    assert len(keeper.holding(PHRASE)) == 1
+    assert machine.alone("forget", "--text", PHRASE, "--lift", CLAUDECODE="1").code == OnlyThePerson.exit_code
+    assert machine.alone("forget", "--text", PHRASE, "--lift", "--yes", "--json").json == {"lifted": True}
+    assert machine.alone("forget", "--text", PHRASE, "--lift", "--yes", "--json").json == {"lifted": False}
+    now = keeper.add(folder, "a.md", f"It is {PHRASE} now")
+    assert keeper.texts()[now] == f"It is {PHRASE} now"
+
+
+def test_a_list_that_can_not_be_read_lets_nothing_be_written(keeper: Keeper) -> None:
+    (keeper.home.root / "forgotten.json").write_text("{")
+    folder = vault.vault(keeper.home) / "global" / "knowledge"
+    with pytest.raises(ForgottenBroken):
+        keeper.add(folder, "a.md", "a note")
+    assert not (folder / "a.md").exists()

@@ -19,17 +19,17 @@ from coffer.cli.session import World, complete_sessions
 from coffer.disk.sessions import Found, find_sessions
 from coffer.errors import CofferError, ModelUnavailable, SessionNotFound, TranscriptUnreadable
 from coffer.store.home import Home
-from coffer.work.memory.distil import (
+from coffer.work.memory.distil import Distiller
+from coffer.work.memory.distil_due import Standing, due, standings
+from coffer.work.memory.distil_result import (
     ALREADY,
     DISTILLED,
     FAILED,
     NO_MODEL,
     NOT_FOUND,
     NOTHING,
-    Distiller,
     Result,
 )
-from coffer.work.memory.distil_due import Standing, due, standings
 from coffer.work.sessions.find import find
 from coffer.work.settings import load
 

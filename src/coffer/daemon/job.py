@@ -89,8 +89,9 @@ def draft_handoff(job: dict[str, Any]) -> dict[str, Any]:
 
 def distil(job: dict[str, Any]) -> dict[str, Any]:
     """Write some closed sessions into the journal, and draft the handoffs of those that wrote none."""
-    from coffer.work.memory.distil import DISTILLED, FAILED, Distiller  # noqa: PLC0415  (learning, which people wait for, needs none of it)
+    from coffer.work.memory.distil import Distiller  # noqa: PLC0415  (learning, which people wait for, needs none of it)
     from coffer.work.memory.distil_model import Step  # noqa: PLC0415
+    from coffer.work.memory.distil_result import DISTILLED, FAILED  # noqa: PLC0415
 
     environment: dict[str, str] = job["environment"]
     home = Home.of(environment)

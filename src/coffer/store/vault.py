@@ -18,10 +18,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from coffer.core.entry import Entry, Lane, entries_of, harmless, joined
+from coffer.core.forgotten import NOTHING, struck_out
 from coffer.core.redact import redact
 from coffer.disk.replace import refusals
 from coffer.disk.sync import sync_folder
 from coffer.errors import FileMoved, WriteFailed
+from coffer.store.forgotten import forgotten_of
 from coffer.store.held import held
 from coffer.store.home import Home
 
@@ -88,11 +90,11 @@ def dated(path: Path) -> str:
 
 
 def append(home: Home, folder: Path, name: str, entry: Entry) -> Entry:
-    """Add an entry to a lane's file, which is made if it is missing; the entry as it was written: redacted.
+    """Add an entry to a lane's file, which is made if it is missing; the entry as it was written, as by `tellable`.
 
-    folder: the lane's, below the vault. name: of the file. Raises Busy, WriteFailed.
+    folder: the lane's, below the vault. name: of the file. Raises Busy, WriteFailed, ForgottenBroken.
     """
-    entry = redacted(entry)
+    entry = tellable(home, entry)
     path = folder / name
     for _ in range(_TRIES):
         before = read(path)
@@ -102,6 +104,19 @@ def append(home: Home, folder: Path, name: str, entry: Entry) -> Entry:
             continue
         return entry
     raise FileMoved(str(path))
+
+
+def tellable(home: Home, entry: Entry) -> Entry:
+    """An entry as it may be written: redacted and, where a program worded it, without what was forgotten.
+
+    A person who writes it again means it. Raises ForgottenBroken.
+    """
+    safe = redacted(entry)
+    forgotten = forgotten_of(home) if entry.source != "person" else NOTHING
+    more = tuple(
+        (key, struck_out(value, forgotten) if key != "folder" else value) for key, value in safe.more
+    )
+    return replace(safe, text=struck_out(safe.text, forgotten), more=more)
 
 
 def redacted(entry: Entry) -> Entry:

@@ -13,11 +13,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from coffer.core.entry import Entry, made, rendered, title
+from coffer.core.forgotten import unforgotten
 from coffer.core.journal import Journal, journal_of
 from coffer.core.journal_text import text_of
 from coffer.core.redact import redact
@@ -31,10 +32,20 @@ from coffer.store.db import DONE, PREPARED, Receipt, begun, database, save
 from coffer.store.db import FAILED as FAILED_RECEIPT
 from coffer.store.db import receipt as receipt_of
 from coffer.store.distilled import FAILING, SKIPPED, TOLD, Row
+from coffer.store.forgotten import forgotten_of
 from coffer.store.held import held
 from coffer.store.home import Home
 from coffer.work.memory.distil_due import unchanged
 from coffer.work.memory.distil_model import Narrator, Step
+from coffer.work.memory.distil_result import (
+    ALREADY,
+    DISTILLED,
+    FAILED,
+    LATER,
+    NO_MODEL,
+    NOTHING,
+    Result,
+)
 from coffer.work.memory.journal_entry import LANE, entry_in, hash_of, write
 from coffer.work.memory.journal_place import Place, place_of_story, told_before
 from coffer.work.memory.story import Told, part, seat_of, tell, turns
@@ -43,34 +54,9 @@ from coffer.work.rules.ask import NotYet
 from coffer.work.rules.effective import user_home
 
 KIND = "journal"
-DISTILLED, ALREADY, NO_MODEL, NOT_FOUND = "distilled", "already_distilled", "no_model", "not_found"
-NOTHING, FAILED, LATER = "skipped", "failed", "later"
 _LOCK_SECONDS = 60.0
 
 Tell = Callable[[Found], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What became of a session. file, entry: where its entry is. text: what would be written, where it was a trial.
-
-    why: a sentence where nothing was written. note: what a configured model could not do. story: of the whole session,
-    where it was read.
-    """
-
-    agent: str
-    session: str
-    path: str
-    outcome: str
-    why: str = ""
-    file: str = ""
-    entry: str = ""
-    receipt: str = ""
-    title: str = ""
-    text: str = ""
-    note: str = ""
-    replaced: bool = False
-    story: Story | None = field(default=None, compare=False, repr=False)
 
 
 class Distiller:
@@ -155,7 +141,7 @@ class Distiller:
     def _tried(self, found: Found, before: Row) -> Result:
         """What would be written."""
         try:
-            read = tell(found.path)
+            read = tell(found.path, forgotten_of(self._home))
         except (CofferError, OSError) as error:
             return self._result(found, FAILED, _why(error))
         why, story = self._story(read, before, before.mark)
@@ -170,7 +156,7 @@ class Distiller:
 
     def _story(self, read: Told, before: Row, mark: str) -> tuple[str, Story]:
         """The part behind a mark; and why it is not to be told, "" where it is."""
-        story = read.story
+        story = unforgotten(read.story, forgotten_of(self._home), LANE, before.session)
         if read.about.subagent or story.subagent:
             return "it is a subagent's: what it did stands in its session's entry", story
         if story.folders and all(Path(name).is_relative_to(self._home.root) for name in story.folders):
@@ -191,7 +177,7 @@ class Distiller:
         there = replace(
             mine, inode=status.st_ino, offset=status.st_size, anchor=anchor(found.path, status.st_size)
         )
-        read = tell(found.path)
+        read = tell(found.path, forgotten_of(self._home))
         place = self._place(read.story, found)
         if not mine.entry and not mine.mark:
             mine = self._known_before(mine, read, place)
@@ -260,7 +246,8 @@ class Distiller:
         return replace(mine, entry=entry.id, file=str(path), mark=entry.time)
 
     def _entry(self, story: Story, text: str, place: Place, old: Entry | None, found: Found) -> Entry:
-        new = vault.redacted(
+        new = vault.tellable(
+            self._home,
             made(
                 LANE,
                 text,
@@ -270,7 +257,7 @@ class Distiller:
                 session=found.id,
                 branch=story.branch,
                 project=place.project,
-            )
+            ),
         )
         return new if old is None else replace(new, id=old.id, project=old.project, more=old.more)
 

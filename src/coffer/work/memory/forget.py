@@ -1,7 +1,8 @@
 """Forget something for good: out of every lane, the index, the history, backups, pruned content, database and logs.
 
 There is no undo: what could be brought back is not forgotten. So it is shown first, place by place. The agents' own
-transcripts are theirs and stay; digests are the person's files, and only named.
+transcripts are theirs and stay, and digests are the person's files: both are only named. What a program says of it from
+now on is left out (forget_beyond).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -23,11 +25,12 @@ from coffer.store.db import database, receipts, save
 from coffer.store.forget import destroy, pieces_with, rows_with, strike
 from coffer.store.home import Home
 from coffer.store.projects import FILE
+from coffer.work.memory.forget_beyond import leave_out, transcripts_with
 from coffer.work.memory.forget_errors import NothingToForget, PhraseTooShort
 from coffer.work.pruning.gc import COLLECTED
 from coffer.work.rules.effective import user_home
 
-Kind = Literal["entry", "backup", "bundle", "pruned", "database", "file", "digest"]
+Kind = Literal["entry", "backup", "bundle", "pruned", "database", "file", "digest", "transcript"]
 _OTHERS = (
     "memory",
     "pruned",
@@ -62,17 +65,18 @@ class Place:
 
 @dataclass(slots=True)
 class Found:
-    """What would be forgotten. words: every form that is looked for, phrases first."""
+    """What would be forgotten. words: every form that is looked for, phrases first. entries: those of the id."""
 
     phrase: str
     id: str
     words: tuple[str, ...]
     places: list[Place] = field(default_factory=list)
+    entries: tuple[Entry, ...] = ()
 
     @property
     def goes(self) -> list[Place]:
-        """Those that would change; a digest is only named."""
-        return [one for one in self.places if one.kind != "digest"]
+        """Those that would change; digests and transcripts are only named."""
+        return [one for one in self.places if one.kind not in ("digest", "transcript")]
 
 
 def look(home: Home, environment: Mapping[str, str], *, phrase: str = "", entry: str = "") -> Found:
@@ -80,16 +84,18 @@ def look(home: Home, environment: Mapping[str, str], *, phrase: str = "", entry:
 
     Raises PhraseTooShort, NothingToForget, StoreFailed.
     """
+    entries: tuple[Entry, ...] = ()
     if entry:
-        texts = list(dict.fromkeys(one.text for _, _, one in _entries(home) if one.id == entry))
-        if not texts:
+        entries = tuple(one for _, _, one in _entries(home) if one.id == entry)
+        if not entries:
             raise NothingToForget(entry)
+        texts = dict.fromkeys(one.text for one in entries)
         words = tuple(form for text in texts if len(text) >= _LEAST_TEXT for form in forms(text))
     elif len(phrase.strip()) < SHORTEST:
         raise PhraseTooShort(SHORTEST)
     else:
         words = forms(phrase)
-    found = Found(phrase, entry, words)
+    found = Found(phrase, entry, words, entries=entries)
     found.places += _in_vault(home, found)
     found.places += _in_backups(home, words)
     found.places += _in_bundles(home, words)
@@ -97,11 +103,19 @@ def look(home: Home, environment: Mapping[str, str], *, phrase: str = "", entry:
     found.places += _in_files(home, words)
     found.places += _in_digests(home, environment, words)
     found.places += _in_settings(home, words)
+    found.places += [
+        Place("transcript", path, "the agent's own transcript, which stays", count)
+        for path, count in transcripts_with(environment, words)
+    ]
     return found
 
 
-def forget(home: Home, found: Found) -> list[Place]:
-    """Carry it out; what could not be done, each with its reason in `what`. Nobody else may write meanwhile."""
+def forget(home: Home, found: Found, now: datetime | None = None) -> list[Place]:
+    """Carry it out; what could not be done, each with its reason in `what`. Nobody else may write meanwhile.
+
+    Raises ForgottenBroken, Busy, WriteFailed where it could not be kept from coming back; then nothing is forgotten.
+    """
+    leave_out(home, found.phrase, found.entries, _LEAST_TEXT, now or datetime.now(UTC))
     left: list[Place] = []
     for place in found.goes:
         try:

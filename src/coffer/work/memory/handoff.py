@@ -189,7 +189,7 @@ def _entry(place: Place, text: str, by: By, branch: str, then: Then) -> Entry:
         project=place.identity.id,
         more=tuple((key, value) for key, value in more if value),
     )
-    safe = vault.redacted(entry)
+    safe = vault.tellable(place.home, entry)
     return replace(safe, more=(*safe.more, ("text", _digest(safe.text))))
 
 

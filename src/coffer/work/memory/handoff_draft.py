@@ -14,11 +14,13 @@ from typing import Literal
 
 from coffer.core.chain import seconds
 from coffer.core.entry import Entry
+from coffer.core.forgotten import unforgotten
 from coffer.core.handoff import DETACHED, written
 from coffer.core.handoff_draft import draft_of, is_work
 from coffer.core.steps import PERSON, Said, Story
 from coffer.disk.checkout import commit_at
 from coffer.store.db import Receipt
+from coffer.store.forgotten import forgotten_of
 from coffer.store.home import Home
 from coffer.store.project_errors import ProjectNotFound
 from coffer.work.memory.handoff import By, Then, current, put_text
@@ -26,6 +28,7 @@ from coffer.work.memory.handoff_place import Place, place_of
 from coffer.work.memory.story import seat_of, tell
 
 Outcome = Literal["written", "nothing", "kept", "same", "past", "no_project"]
+LANE = "handoff"
 OLDEST = 14 * 86_400.0
 """Seconds after which nobody goes on with a session: its journal tells of it."""
 _LATE = 600.0
@@ -53,7 +56,7 @@ def draft(
 
     Raises what reading a transcript raises, Busy, FileMoved, WriteFailed, StoreFailed.
     """
-    return draft_story(home, user, tell(transcript).story, environment, now)
+    return draft_story(home, user, tell(transcript, forgotten_of(home)).story, environment, now)
 
 
 def draft_story(
@@ -61,6 +64,7 @@ def draft_story(
 ) -> Drafted:
     """The same of a story that was read already."""
     moment = now or datetime.now(UTC)
+    story = unforgotten(story, forgotten_of(home), LANE, story.session)
     made = draft_of(story)
     folder, spoken = seat_of(home, story, user)
     if made is None or made.empty or not folder or not (_is_persons(story) or is_work(story)):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from coffer.core.forgotten import NOTHING, Forgotten, without
 from coffer.core.steps import AGENT, Committed, Happened, Ran, Said, Scribe, Story, Touched
 from coffer.core.transcript import About
 from coffer.disk.files import open_source, read_lines
@@ -26,11 +27,13 @@ class Told:
     scribe: Scribe
 
 
-def tell(path: Path) -> Told:
+def tell(path: Path, forgotten: Forgotten = NOTHING) -> Told:
     """Read a transcript from its beginning; a torn last line waits for the next time.
 
     It is read whole also where only its end is new: what a record belongs to, and whether it is on the live branch,
-    stands before it. Raises TranscriptMissing, NotAFile, TranscriptEmpty, TranscriptUnreadable, TranscriptForeign.
+    stands before it. forgotten: what is not to be told again.
+
+    Raises TranscriptMissing, NotAFile, TranscriptEmpty, TranscriptUnreadable, TranscriptForeign.
     """
     with open_source(path) as source:
         agent = agent_of(source)
@@ -45,7 +48,7 @@ def tell(path: Path) -> Told:
 
         for _ in read_lines(source, hear):
             pass
-        return Told(scribe.story(), agent.about(source.head(), source.tail()), scribe)
+        return Told(without(scribe.story(), forgotten), agent.about(source.head(), source.tail()), scribe)
 
 
 def _is_whole(line: bytes) -> bool:
