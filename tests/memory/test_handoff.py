@@ -175,7 +175,10 @@ def test_no_handoff_says_what_else_there_is(desk: Desk) -> None:
 def _rewritten(desk: Desk) -> None:
     commit(desk.tide, "a", "1", "first try")
     desk.set("x")
-    git(desk.tide, "commit", "-q", "--amend", "-m", "second try")
+    git(desk.tide, "rm", "-q", "a")
+    commit(desk.tide, "b", "2", "third try")
+    git(desk.tide, "reset", "-q", "--soft", "HEAD~2")
+    git(desk.tide, "commit", "-q", "-m", "second try")
 
 
 def _unknown_commit(desk: Desk) -> None:
@@ -219,6 +222,34 @@ def _rebasing(desk: Desk) -> None:
     git(desk.tide, "rebase", "-q", "main", check=False)
 
 
+def _rebased(desk: Desk) -> None:
+    git(desk.tide, "switch", "-qc", "topic")
+    commit(desk.tide, "a", "2", "mine")
+    desk.set("x")
+    git(desk.tide, "switch", "-q", "main")
+    commit(desk.tide, "b", "3", "theirs")
+    git(desk.tide, "switch", "-q", "topic")
+    git(desk.tide, "rebase", "-q", "main")
+
+
+def _moved(desk: Desk) -> None:
+    commit(desk.tide, "a.py", "tide\n" * 40, "base")
+    commit(desk.tide, "b.py", "chart\n" * 40, "other")
+    desk.set("x", "a.py", "b.py")
+    git(desk.tide, "mv", "a.py", "c.py")
+    git(desk.tide, "commit", "-qm", "moved")
+    git(desk.tide, "mv", "b.py", "d.py")
+
+
+def _renamed_elsewhere(desk: Desk) -> None:
+    git(desk.tide, "switch", "-qc", "draft")
+    commit(desk.tide, "a", "1", "mine")
+    desk.set("x")
+    git(desk.tide, "branch", "-m", "chart")
+    git(desk.tide, "switch", "-q", "main")
+    git(desk.tide, "merge", "-q", "--no-ff", "-m", "merge", "chart")
+
+
 def _bisecting(desk: Desk) -> None:
     first = git(desk.tide, "rev-parse", "HEAD")
     for name in "abcd":
@@ -260,6 +291,12 @@ def _packed(desk: Desk) -> None:
         (_detached, ["Handoff of no branch (detached HEAD)", "No commits."]),
         (_unborn, ["- 1 commit:", "the very first", "Handoff of branch fresh"]),
         (_rebasing, ["Handoff of branch topic", "A rebase of this branch is under way.", "No commits."]),
+        (
+            _rebased,
+            ["- 1 commit:", "theirs", "Rebased or reworded: 1 commit of then is here as another one."],
+        ),
+        (_moved, ["Vanished: a.py (now c.py), b.py (now d.py)."]),
+        (_renamed_elsewhere, ["found: false", "- draft, now chart (", ", merged)"]),
         (_bisecting, ["Handoff of branch main", "A bisect of this branch is under way."]),
         (_edited, ["edited it by hand", "by hand"]),
         (

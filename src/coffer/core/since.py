@@ -33,23 +33,29 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class FileSince:
-    """A file that the handoff names. missing: it was not there then either. outside: not in the work tree."""
+    """A file that the handoff names. missing: it was not there then either. outside: not in the work tree.
+
+    now: what git calls one that is gone, since it was moved.
+    """
 
     path: str
     state: FileState
+    now: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Since:
     """What git says. ahead: commits that came; None where the commit of the handoff is not known here any more.
 
-    lost: commits that were there then and are no part of the branch now. dirty: files that differ from the last
+    lost: commits that were there then and are no part of the branch now. rebased: those that are, as other commits with
+    the same change; `ahead` counts them no more. dirty: files that differ from the last
     commit; None where git does not say. failed: git took too long, refused, or there is none.
     """
 
     git: bool = False
     ahead: int | None = None
     lost: int = 0
+    rebased: int = 0
     commits: tuple[Commit, ...] = ()
     files: tuple[FileSince, ...] = ()
     dirty: int | None = None
@@ -60,10 +66,14 @@ class Since:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """The handoff of another branch. state: merged: all of its commits are in the branch that is checked out."""
+    """The handoff of another branch. state: merged: all of its commits are in the branch that is checked out.
+
+    now: what the branch is called by now.
+    """
 
     entry: Entry
     state: BranchState
+    now: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,19 +194,28 @@ def _commits(since: Since, entry: Entry, most: int) -> list[str]:
         if not commit or since.failed:
             return []
         return [f"- The commit that it was written at ({commit[:8]}) is not in this repository any more."]
-    if not since.ahead and not since.lost:
-        return ["- No commits."]
-    lines = [f"- {since.ahead} commit{'s' * (since.ahead != 1)}" + (":" if since.commits else ".")]
+    lines = ["- No commits."]
+    if since.ahead or since.lost:
+        lines = [f"- {since.ahead} commit{'s' * (since.ahead != 1)}" + (":" if since.commits else ".")]
     shown = since.commits[:most]
     lines += [f"  - {one.sha} {_short(one.subject)}" for one in shown]
     if since.ahead > len(shown) > 0:
         lines.append(f"  - and {since.ahead - len(shown)} before these")
+    if since.rebased:
+        what = "1 commit of then is here as another one"
+        if since.rebased > 1:
+            what = f"{since.rebased} commits of then are here as others"
+        lines.append(f"- Rebased or reworded: {what}.")
     if since.lost:
         lines.append(
             f"- History was rewritten, or another commit was checked out: {since.lost} that "
-            f"{'were' if since.lost > 1 else 'was'} there then {'are' if since.lost > 1 else 'is'} no part of it now."
+            f"{'were' if since.lost > 1 else 'was'} there then {_are(since.lost)} no part of it now."
         )
     return lines
+
+
+def _are(count: int) -> str:
+    return "are" if count > 1 else "is"
 
 
 _WORDS: tuple[tuple[FileState, str], ...] = (
@@ -211,7 +230,9 @@ _WORDS: tuple[tuple[FileState, str], ...] = (
 def _files(files: Sequence[FileSince], most: int) -> list[str]:
     lines = []
     for state, word in _WORDS:
-        names = [one.path for one in files if one.state == state]
+        names = [
+            f"{one.path} (now {one.now})" if one.now else one.path for one in files if one.state == state
+        ]
         if names:
             lines.append(f"- {word}: {_named(len(names), names[:most])}.")
     same = sum(one.state == "same" for one in files)
@@ -232,7 +253,8 @@ def _others(resumed: Resumed, now: float, most: int) -> list[str]:
     lines = ["", "Handoffs of other branches (`branch` names one):" if resumed.branch else "Others:"]
     for other in resumed.others[:most]:
         state = "" if other.state in ("here", "unknown") else f", {other.state}"
-        lines.append(f"- {other.entry.branch or 'no branch'} ({_by(other.entry, now)}{state})")
+        called_now = f", now {other.now}" if other.now else ""
+        lines.append(f"- {other.entry.branch or 'no branch'}{called_now} ({_by(other.entry, now)}{state})")
     if len(resumed.others) > most:
         lines.append(f"- and {len(resumed.others) - most} more: `coffer handoff list`")
     return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -54,11 +55,25 @@ def resume_of(place: Place, branch: str = "") -> Resumed:
         was,
         place.doing if wanted == place.branch else "",
         _since(place, entry, wanted, heads) if entry is not None else Since(),
-        tuple(Other(one, _state(place, one, one.branch, heads)) for one in others),
+        tuple(_other(place, one, heads) for one in others),
         notes,
         journal,
         0 if entry is not None else len(vault.files(place.history(wanted))),
     )
+
+
+_MOST_HEADS = 200
+"""Branches whose reflog is looked at for a former name."""
+
+
+def _other(place: Place, entry: Entry, heads: Mapping[str, bool]) -> Other:
+    """Another branch's handoff, also where the branch has another name by now."""
+    if place.checkout is None or not heads or entry.branch in ("", DETACHED) or entry.branch in heads:
+        return Other(entry, _state(place, entry, entry.branch, heads))
+    for name in list(heads)[:_MOST_HEADS]:
+        if entry.branch in renamed_from(place.checkout, name):
+            return Other(entry, _state(place, entry, name, heads), name)
+    return Other(entry, _state(place, entry, entry.branch, heads))
 
 
 def _heads(place: Place) -> Mapping[str, bool]:
@@ -94,29 +109,39 @@ _DIGEST = ("??", f"{FOLDER}/")
 
 def _since(place: Place, entry: Entry, branch: str, heads: Mapping[str, bool]) -> Since:
     files = tuple(_files(place, entry))
+    own = branch == place.branch and not place.doing
     if place.checkout is None:
         return Since(files=files)
     if place.git.failed:
         return Since(git=True, files=files, failed=True)
-    own = branch == place.branch and not place.doing
     tip = "HEAD" if own or branch not in heads else f"refs/heads/{branch}"
-    commit, ahead, lost = _commit(entry), None, 0
+    commit, ahead, lost, rebased = _commit(entry), None, 0, 0
     born = dict(entry.more).get("commit", "") != UNBORN
-    reach = f"{commit}..{tip}" if born else tip
+    reach: tuple[str, ...] = (f"{commit}..{tip}" if born else tip,)
     if commit:
         counted = place.git.ask("rev-list", "--left-right", "--count", f"{commit}...{tip}", "--")
         if counted is not None:
             lost, ahead = (int(word) for word in counted.split())
+        if lost:
+            same = place.git.ask(
+                "rev-list", "--left-right", "--cherry-mark", "--count", f"{commit}...{tip}", "--"
+            )
+            left, right, both = (int(word) for word in same.split()) if same is not None else (lost, ahead, 0)
+            rebased, lost, ahead = lost - left, left, right if both else ahead
+            reach = ("--right-only", "--cherry-pick", f"{commit}...{tip}") if both else reach
+        if own and any(one.state == "gone" for one in files):
+            files = tuple(_moved(place, commit, files))
     elif not born:
         counted = place.git.ask("rev-list", "--count", tip, "--")
         ahead = int(counted) if counted is not None else 0
-    commits = tuple(_commits(place, reach)) if ahead else ()
+    commits = tuple(_commits(place, *reach)) if ahead else ()
     dirty = place.git.status() if branch == place.branch else None
     names = [path for state, path in dirty or () if (state, path) != _DIGEST]
     return Since(
         git=True,
         ahead=ahead,
         lost=lost,
+        rebased=rebased,
         commits=commits,
         files=files,
         dirty=None if dirty is None else len(names),
@@ -126,8 +151,26 @@ def _since(place: Place, entry: Entry, branch: str, heads: Mapping[str, bool]) -
     )
 
 
-def _commits(place: Place, reach: str) -> Iterator[Commit]:
-    said = place.git.ask("log", f"--max-count={MOST_COMMITS}", "--format=%h%x1f%ct%x1f%s", reach, "--")
+def _moved(place: Place, commit: str, files: tuple[FileSince, ...]) -> Iterator[FileSince]:
+    """The files, with the new names of those that git sees as moved: committed, or noted to be."""
+    words = (
+        "--cached",
+        "-r",
+        "-M",
+        "--diff-filter=R",
+        "--name-status",
+        "-z",
+        "--no-ext-diff",
+        "--no-textconv",
+    )
+    said = (place.git.ask("diff-index", *words, commit, "--") or "").split("\0")
+    names = dict(zip(said[1::3], said[2::3], strict=False))
+    for one in files:
+        yield replace(one, now=names.get(one.path, "")) if one.state == "gone" else one
+
+
+def _commits(place: Place, *reach: str) -> Iterator[Commit]:
+    said = place.git.ask("log", f"--max-count={MOST_COMMITS}", "--format=%h%x1f%ct%x1f%s", *reach, "--")
     for line in (said or "").split("\n"):
         words = line.split(_BREAK)
         if len(words) == 3:
@@ -195,15 +238,20 @@ def as_json(resumed: Resumed, now: datetime) -> dict[str, object]:
         else {
             "commits": since.ahead,
             "lost": since.lost,
+            "rebased": since.rebased,
             "subjects": [{"sha": one.sha, "subject": one.subject} for one in since.commits],
             "files": {one.path: one.state for one in since.files},
+            "moved": {one.path: one.now for one in since.files if one.now},
             "dirty": since.dirty,
             "dirty_files": list(since.dirty_files),
             "branch": since.branch,
             "doing": resumed.doing,
             "git_failed": since.failed,
         },
-        "others": [entry_as_json(one.entry, text=False) | {"state": one.state} for one in resumed.others],
+        "others": [
+            entry_as_json(one.entry, text=False) | {"state": one.state, "now": one.now}
+            for one in resumed.others
+        ],
         "notes": resumed.notes,
         "journal": resumed.journal,
         "replaced": resumed.replaced,
