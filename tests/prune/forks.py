@@ -141,18 +141,21 @@ class Forks:
         self,
         *arguments: str | Path,
         die_at: int = 0,
+        fail_at: int = 0,
         largest_file: int = 0,
         user: int = 0,
         **environment: str,
     ) -> Ended:
         """Run `coffer` with these arguments; fails where it shows a traceback.
 
-        largest_file: bytes above which the system refuses to write. user: whose process it is.
+        fail_at: the step at which its memory ends. largest_file: bytes above which the system refuses to write.
+        user: whose process it is.
         """
         done = forked(
             [str(argument) for argument in arguments],
             self.environment | environment,
             die_at=die_at,
+            fail_at=fail_at,
             largest_file=largest_file,
             user=user,
         )
@@ -181,12 +184,12 @@ def forks(folder: Path, **environment: str) -> Forks:
 
 
 class _Steps:
-    """Counts the lines of the writing modules, each once, and ends the process at the chosen one."""
+    """Counts the lines of the writing modules, each once, and ends the process, or its memory, at the chosen one."""
 
-    def __init__(self, die_at: int) -> None:
+    def __init__(self, die_at: int, fail_at: int) -> None:
         self.seen: set[tuple[CodeType, int]] = set()
         self.begun = False
-        self._die_at = die_at
+        self._die_at, self._fail_at = die_at, fail_at
         root = os.path.dirname(coffer.errors.__file__)  # noqa: PTH120  (names of code objects are strings)
         self._watched = tuple(f"{root}/{name}" for name in _WATCHED)
         self._store = f"{root}/store/"
@@ -204,6 +207,9 @@ class _Steps:
             self.seen.add((frame.f_code, frame.f_lineno))
             if len(self.seen) == self._die_at:
                 os._exit(KILLED)
+            if len(self.seen) == self._fail_at:
+                self._fail_at = 0
+                raise MemoryError
         return self.line
 
 
@@ -226,11 +232,11 @@ def _child(asked: Mapping[str, Any], out: int, err: int, report: int) -> None:
         os.setresuid(user, user, user)
     if largest := asked.get("largest_file"):
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
-    die_at = asked.get("die_at", 0)
-    steps = _Steps(die_at)
+    die_at, fail_at = asked.get("die_at", 0), asked.get("fail_at", 0)
+    steps = _Steps(die_at, fail_at)
     code = 0
     try:
-        if die_at:
+        if die_at or fail_at:
             sys.settrace(steps.called)
         main()
     except SystemExit as end:

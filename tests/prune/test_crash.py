@@ -15,6 +15,7 @@ from tests.prune.generate import Talk, begun, rich
 from tests.prune.world import in_place, rest
 
 NOTHING_TO_UNDO = 14
+NO_MEMORY = 18
 _EVER = 1 << 30
 
 
@@ -58,6 +59,26 @@ def _brought_back(machine: Forks, path: Path, old: bytes) -> None:
     found = machine.run("undo")
     assert found.code in (0, NOTHING_TO_UNDO), (found.code, found.err)
     assert path.read_bytes() == old
+
+
+def test_a_prune_whose_memory_ends(machine: Forks) -> None:
+    """No death, but an error that no one foresees: what it cleans up must not be the only way back."""
+    old = _session().data
+    path = _reset(machine, old)
+    last = _steps(machine, lambda: _reset(machine, old), "prune", path, "--apply")
+    new = path.read_bytes()
+    assert new != old
+
+    def fail(step: int) -> bool:
+        _reset(machine, old)
+        done = machine.run("prune", path, "--apply", fail_at=step)
+        now = path.read_bytes()
+        assert (done.code, now) in ((0, new), (NO_MEMORY, old), (NO_MEMORY, new)), (step, done)
+        _no_other_session(path)
+        _brought_back(machine, path, old)
+        return now == new
+
+    _die_everywhere(last, fail)
 
 
 def test_a_prune_that_dies(machine: Forks) -> None:

@@ -161,6 +161,11 @@ def main() -> None:
     except CofferError as error:
         _complain(str(error))
         sys.exit(error.exit_code)
+    except MemoryError:
+        _complain(
+            "There is not enough memory for this. No file is half written; `coffer undo` takes back what was written."
+        )
+        sys.exit(REFUSED)
     except BrokenPipeError:
         sys.stdout = None
         sys.exit(GONE)

@@ -78,6 +78,8 @@ class Exchange:
             self.prove()
             return swap(self.ticket, *new, backup, in_use=self.proof is not None)
         except Exception as error:
+            if not new[0].exists():  # behind the rename the backup is the only way back
+                raise
             receipt.status = FAILED
             if explain:
                 receipt.data["why"] = str(error)
