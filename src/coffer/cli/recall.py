@@ -21,6 +21,7 @@ from coffer.store.home import Home
 from coffer.store.index import Progress
 from coffer.store.index_search import Filters, Hit
 from coffer.store.project_errors import ProjectNotFound
+from coffer.work.memory import by_meaning
 from coffer.work.memory.recall import MOST, day_of, newest_of, recall, told_of
 from coffer.work.project.memory_here import here
 from coffer.work.rules.effective import user_home
@@ -78,16 +79,36 @@ def command(
         None if everything else folders, lane or "", agent or "", source or "", since=since, until=until
     )
     question = " ".join(query)
+    embeddings = by_meaning.wanted(home)
     with indexing() as progress:
         if question.strip():
-            found = recall(home, question, filters, limit, now, progress=progress)
+            found = recall(home, question, filters, limit, now, embeddings=embeddings, progress=progress)
             hits, terms, one = found.hits, found.terms, found.one
         else:
             hits, terms, one = tuple(newest_of(home, filters, limit, progress=progress)[0]), (), False
+    if embeddings:
+        _warn_of_vectors(home)
     if as_machine:
-        click.echo(json.dumps([asdict(hit) for hit in hits], indent=2, ensure_ascii=False))
+        click.echo(json.dumps([_as_machine(hit) for hit in hits], indent=2, ensure_ascii=False))
         return
     _show(home, hits, terms, place.project, now, one=one)
+
+
+def _as_machine(hit: Hit) -> dict[str, str | float]:
+    return {name: value for name, value in asdict(hit).items() if name != "number"}
+
+
+def _warn_of_vectors(home: Home) -> None:
+    """Say on stderr why an answer was found by words alone."""
+    if not by_meaning.installed():
+        click.echo(plain.visible(str(by_meaning.missing())), err=True)
+        return
+    left = by_meaning.behind(home)
+    if left:
+        click.echo(
+            f"{left:,} entries have no vectors yet, so words alone were asked. `coffer index vectors` makes them.",
+            err=True,
+        )
 
 
 def _show(
@@ -131,7 +152,7 @@ def _named(home: Home, world: World, said: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def indexing() -> Iterator[Progress | None]:
+def indexing(what: str = "Indexing the vault") -> Iterator[Progress | None]:
     """A bar on stderr while many files are indexed; None where nobody would see it."""
     if not sys.stderr.isatty():
         yield None
@@ -141,7 +162,7 @@ def indexing() -> Iterator[Progress | None]:
     from coffer.cli.screen import console  # noqa: PLC0415
 
     with bars.Progress(
-        bars.TextColumn("Indexing the vault"),
+        bars.TextColumn(what),
         bars.BarColumn(),
         bars.MofNCompleteColumn(),
         console=console(error=True),

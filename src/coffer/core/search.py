@@ -157,6 +157,13 @@ def match_of(counts: Sequence[tuple[Term, int]]) -> str:
     return " AND ".join(term.match for term, _ in free)
 
 
+def covered(text: str, terms: Sequence[Term]) -> float:
+    """The share of the things asked for that a text holds, 0 to 1; endings count little, and how names are joined."""
+    plain = folded(text).replace("_", "")
+    held = sum(all(_stem(word.replace("_", "")) in plain for word in term.words) for term in terms)
+    return held / max(1, len(terms))
+
+
 def excerpt(text: str, terms: Sequence[Term], most: int) -> str:
     """The part of a text that answers best, on one line, of at most `most` characters."""
     plain = " ".join(text.split())

@@ -79,6 +79,13 @@ class Journal:
     model: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """embeddings: whether entries are found by their meaning too, with the extra of that name."""
+
+    embeddings: bool = False
+
+
 Write = Literal["never", "idle"]
 """When the guard may write by itself where it can't reload: never, or at an idle safe point."""
 
@@ -120,6 +127,7 @@ class Settings:
     http: Http = field(default_factory=Http)
     guard: Guard = field(default_factory=Guard)
     journal: Journal = field(default_factory=Journal)
+    recall: Recall = field(default_factory=Recall)
     native_memory: Mapping[str, bool] = field(default_factory=dict)
     projects: Mapping[str, Guard] = field(default_factory=dict)
 
@@ -139,6 +147,7 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
         prune=_prune(tables.table("prune")),
         learn=Learn(**_switches(tables.table("learn"), auto=True, ask=True)),
         journal=Journal(**_switches(tables.table("journal"), auto=True, model=False)),
+        recall=Recall(**_switches(tables.table("recall"), embeddings=False)),
         http=Http(**_switches(tables.table("http"), tcp=False)),
         guard=guard,
         native_memory=_native_memory(tables.table("agents")),
@@ -260,7 +269,7 @@ def _native_memory(table: Table) -> dict[str, bool]:
     return found
 
 
-# --- the tables `learn`, `http` and `journal`
+# --- the tables `learn`, `http`, `journal` and `recall`
 
 
 def _switches(table: Table, **defaults: bool) -> dict[str, bool]:

@@ -14,6 +14,7 @@ from coffer.mcp.caller import Caller, House
 from coffer.mcp.tool import Advice, Answer, Tool
 from coffer.store.index_search import Filters, Hit
 from coffer.store.project_errors import ProjectNotFound
+from coffer.work.memory import by_meaning
 from coffer.work.memory.handoff import By
 from coffer.work.memory.memory_errors import IndexMaking, KeptAlready, NoSuchNote, NoteRefused
 from coffer.work.memory.recall import day_of, newest_of, recall, told_of
@@ -118,7 +119,8 @@ def look_up(asked: Question, caller: Caller, house: House) -> Answer:
     except ValueError as error:
         return Answer(f"Nothing was looked up: {error}.", failed=True)
     filters = Filters(place.folders(asked.scope or ""), agent=asked.agent or "", since=since, until=until)
-    found = recall(house.home, asked.query, filters, asked.limit, now, lives=True)
+    embeddings = by_meaning.wanted(house.home)
+    found = recall(house.home, asked.query, filters, asked.limit, now, lives=True, embeddings=embeddings)
     entries = _told(found.hits, place)
     if found.one:
         return Answer(whole(entries[0], now))

@@ -109,7 +109,7 @@ def _files(root: Path, name: str, folder: Path, lane: Lane) -> list[Seen]:
 
 def rebuild(home: Home, progress: Progress | None = None) -> Done:
     """Make the index anew from the files, whatever is there. Raises IndexBusy, OSError, sqlite3.Error."""
-    with _alone(home, 60.0):
+    with alone(home, 60.0):
         return _made(home, scan(home), progress)
 
 
@@ -137,7 +137,7 @@ def current(
     if most is not None and changed > most:
         raise TooMuch
     try:
-        with _alone(home, BUSY):
+        with alone(home, BUSY):
             _update(home, seen, progress)
         return as_it_is(home), True
     except IndexBusy:
@@ -253,7 +253,7 @@ def _take_in(connection: sqlite3.Connection, seen: list[Seen], home: Home, progr
     gone = [file for name, (file, _) in known.items() if name not in here]
     count = 0
     for at in range(0, max(len(changed), 1), _BATCH):
-        with _transaction(connection):
+        with transaction(connection):
             for file in gone if at == 0 else ():
                 take_out(connection, file)
             for one in changed[at : at + _BATCH]:
@@ -282,7 +282,8 @@ def _take(
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of it or nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -294,7 +295,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def _alone(home: Home, wait: float) -> Iterator[None]:
+def alone(home: Home, wait: float) -> Iterator[None]:
     """Be the one process that writes the index. Raises IndexBusy; OSError where nothing may be written."""
     home.make(home.locks)
     lock = FileLock(home.locks / "index.lock", mode=0o600)

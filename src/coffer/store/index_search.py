@@ -12,7 +12,8 @@ from coffer.store.index_tables import place_word, same_key
 _WEIGHTS = "3.0, 1.0, 0.5, 0.0"
 """Of title, text, parts of identifiers, and the folder, which only filters."""
 _COLUMNS = (
-    "entries.name, folders.name, lane, source, agent, session, time, branch, title, texts.text, files.path"
+    "entries.id, entries.name, folders.name, lane, source, agent, session, time, branch, title, texts.text, "
+    "files.path"
 )
 _JOINED = (
     "JOIN texts ON texts.id = entries.id JOIN files ON files.id = entries.file "
@@ -23,8 +24,12 @@ _LOOKED_AT = 50
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An entry that was found. folder: global or a project's id. path: below the vault. score: the more the better."""
+    """An entry that was found. folder: global or a project's id. path: below the vault. score: the more the better.
 
+    number: the index's own, which another index need not share.
+    """
+
+    number: int
     id: str
     folder: str
     lane: str
@@ -126,6 +131,12 @@ def named(connection: sqlite3.Connection, name: str, filters: Filters) -> list[H
     return _selected(connection, "entries.name = ?", [name], filters, 20, 0)
 
 
+def numbered(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[Hit]:
+    """The entries of these numbers that are still there."""
+    marks = ",".join("?" * len(numbers))
+    return _selected(connection, f"entries.id IN ({marks})", numbers, Filters(), len(numbers), 0)
+
+
 def saying(connection: sqlite3.Connection, text: str, filters: Filters) -> list[Hit]:
     """Entries whose text says the same, but for case, width and white space."""
     return _selected(connection, "entries.same = ?", [same_key(text)], filters, 20, 0)
@@ -144,7 +155,12 @@ def counted(connection: sqlite3.Connection, filters: Filters) -> int:
 
 
 def _selected(  # noqa: PLR0913  (a query's parts)
-    connection: sqlite3.Connection, what: str, said: list[str], filters: Filters, most: int, skip: int
+    connection: sqlite3.Connection,
+    what: str,
+    said: Sequence[str | int],
+    filters: Filters,
+    most: int,
+    skip: int,
 ) -> list[Hit]:
     where, values = filters.terms()
     rows = connection.execute(

@@ -12,7 +12,7 @@ from coffer.core.redact import redact
 from coffer.core.search import folded, parts, same
 from coffer.core.text import as_text
 
-VERSION = 1
+VERSION = 2
 """Of the tables and of what stands in them: an index of another version is made anew."""
 TABLES = f"""
 CREATE TABLE folders (
@@ -28,7 +28,7 @@ CREATE TABLE files (
     size INTEGER NOT NULL
 );
 CREATE TABLE entries (           -- without their texts: thousands of rows are looked at for one question
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice: vectors are known by it
     file INTEGER NOT NULL REFERENCES files (id),
     folder INTEGER NOT NULL REFERENCES folders (id),
     lane TEXT NOT NULL,
@@ -49,6 +49,13 @@ CREATE TABLE texts (
     title TEXT NOT NULL,
     text TEXT NOT NULL
 );
+CREATE TABLE pieces (            -- of texts, with embeddings on; each has a vector
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    entry INTEGER NOT NULL REFERENCES entries (id),
+    vector BLOB NOT NULL
+);
+CREATE INDEX pieces_by_entry ON pieces (entry);
+CREATE TABLE maker (name TEXT NOT NULL);  -- of the vectors
 CREATE VIRTUAL TABLE words USING fts5 (
     title, text, parts, place, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
 );
@@ -104,6 +111,7 @@ def take_out(connection: sqlite3.Connection, file: int) -> None:
         "INSERT INTO words (words, rowid, title, text, parts, place) VALUES ('delete',?,?,?,?,?)",
         [(row, *_words(head, said), place_word(folder)) for row, folder, head, said in rows],
     )
+    connection.execute("DELETE FROM pieces WHERE entry IN (SELECT id FROM entries WHERE file = ?)", (file,))
     connection.execute("DELETE FROM texts WHERE id IN (SELECT id FROM entries WHERE file = ?)", (file,))
     connection.execute("DELETE FROM entries WHERE file = ?", (file,))
     connection.execute("DELETE FROM files WHERE id = ?", (file,))

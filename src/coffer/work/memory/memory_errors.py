@@ -35,6 +35,18 @@ class IndexMaking(CofferError):
         )
 
 
+class EmbeddingsMissing(CofferError):
+    """Embeddings that are asked for in the settings, without what makes them."""
+
+    exit_code = 79
+
+    def __init__(self, python: str) -> None:
+        super().__init__(
+            "`[recall] embeddings` is on, but what it needs is not installed, so entries are found by their words "
+            f"alone. Install it: {python} -m pip install 'coffer-agent[embeddings]'"
+        )
+
+
 class NoSuchNote(CofferError):
     """No entry of that id."""
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 
+from coffer.core.meaning import Sign, merged
 from coffer.core.recalled import Told
-from coffer.core.search import Term, same, terms_of
+from coffer.core.search import Term, covered, same, terms_of
 from coffer.store.home import Home
 from coffer.store.index import Progress
 from coffer.store.index_search import Filters, Hit, counted, named, newest, search
+from coffer.work.memory import by_meaning
 from coffer.work.memory.index_use import ask
 from coffer.work.memory.memory_errors import NoSuchNote
 
@@ -38,7 +40,7 @@ class Recalled:
     one: bool = False
 
 
-def recall(  # noqa: PLR0913  (what, of what, how much, when, and two about the process)
+def recall(  # noqa: PLR0913  (what, of what, how much, when, and three about how)
     home: Home,
     question: str,
     filters: Filters,
@@ -46,11 +48,13 @@ def recall(  # noqa: PLR0913  (what, of what, how much, when, and two about the 
     now: datetime,
     *,
     lives: bool = False,
+    embeddings: bool = False,
     progress: Progress | None = None,
 ) -> Recalled:
     """Entries that answer a question in plain words, or the entry of an id.
 
-    lives: as in `index_use.ask`. Makes nothing but the index. Raises NoSuchNote for an id, IndexMaking.
+    lives: as in `index_use.ask`. embeddings: find them by their meaning as well, where that can be
+    done. Makes nothing but the index. Raises NoSuchNote for an id, IndexMaking.
     """
     name = _ID.fullmatch(question.strip())
     if name is not None:
@@ -60,8 +64,15 @@ def recall(  # noqa: PLR0913  (what, of what, how much, when, and two about the 
         if not name[1].isalpha() or question.strip().startswith("["):
             raise NoSuchNote(name[1])
     terms = terms_of(question)
-    hits = ask(home, partial(search, terms=terms, filters=filters), lives=lives, progress=progress)
-    return Recalled(_ranked(hits, now)[:limit], terms)
+    meant = embeddings and not any(term.required for term in terms)
+
+    def found_in(connection: sqlite3.Connection) -> tuple[Hit, ...]:
+        words = _ranked(search(connection, terms, filters), now)
+        numbers = [hit.number for hit in words.values()]
+        near = by_meaning.near(home, connection, question, filters, numbers, lives=lives) if meant else None
+        return tuple(words.values()) if near is None else _together(words, near, terms)
+
+    return Recalled(ask(home, found_in, lives=lives, progress=progress)[:limit], terms)
 
 
 def newest_of(  # noqa: PLR0913  (as recall)
@@ -105,12 +116,29 @@ def day_of(said: str, now: datetime) -> str:
     return f"{now.astimezone(UTC) - timedelta(days=int(age[1]) * _DAYS[age[2]]):%Y-%m-%d}"
 
 
-def _ranked(hits: Sequence[Hit], now: datetime) -> tuple[Hit, ...]:
-    """By words, and by age where that makes no difference; a text that stands twice once."""
+def _ranked(hits: Sequence[Hit], now: datetime) -> dict[str, Hit]:
+    """By words, and by age where that makes no difference; by what is the same for texts that say the same."""
     ordered = sorted(
         hits, key=lambda hit: hit.score * (1 + _FRESHNESS * _freshness(hit.time, now)), reverse=True
     )
-    return tuple({same(hit.text): hit for hit in reversed(ordered)}.values())[::-1]
+    best = {same(hit.text): hit for hit in reversed(ordered)}
+    return dict(reversed(best.items()))
+
+
+def _together(words: Mapping[str, Hit], near: by_meaning.Near, terms: Sequence[Term]) -> tuple[Hit, ...]:
+    """Those found by words and those found by meaning in one order, a text that stands twice once."""
+    numbers = {hit.number for hit in words.values()}
+    new = {same(hit.text): hit for hit in near.hits if hit.number not in numbers}
+    others = [hit for text, hit in new.items() if text not in words]
+    signs = [
+        *(
+            Sign(place, covered(hit.text, terms), near.likeness.get(hit.number, 0.0))
+            for place, hit in enumerate(words.values())
+        ),
+        *(Sign(None, 0.0, near.likeness[hit.number]) for hit in others),
+    ]
+    both = [*words.values(), *others]
+    return tuple(both[at] for at in merged(signs))
 
 
 def _freshness(time: str, now: datetime) -> float:

@@ -23,6 +23,7 @@ from coffer.work.agent_settings.hook_files import is_silent
 from coffer.work.agent_settings.install import hook_path
 from coffer.work.delivery.bundle_files import bundles, published
 from coffer.work.delivery.bundles import FROM_FILES, NO_PROJECT, bundle_for
+from coffer.work.memory import by_meaning
 from coffer.work.rules.effective import look
 from coffer.work.settings import keyless, load
 from coffer.work.setup.doctor_row import Level, Patient, Row
@@ -211,6 +212,8 @@ def settings(patient: Patient) -> Iterator[Row]:
     said = keyless(found, patient.ground.environment)
     if said:
         yield Row("settings", said, "warning", "`model.key_file` names a file that the daemon can read.")
+    if found.recall.embeddings and not by_meaning.installed():
+        yield Row("settings", str(by_meaning.missing()), "warning", "Install it, or take the setting out.")
     if not found.warnings:
         yield Row("settings", "config.toml is sound, or there is none")
 
