@@ -62,6 +62,14 @@ def test_an_error_that_the_client_writes_down_is_not_the_model_speaking(name: st
     assert seen(name).spoke == max(moment(answer["timestamp"]) or 0.0 for answer in spoken)
 
 
+def test_a_result_of_a_tool_is_the_last_that_was_written_of_an_interrupted_turn() -> None:
+    path = HARNESS / "tool-rejected" / "transcript.jsonl"
+    last = [json.loads(line) for line in path.read_bytes().splitlines() if b'"type":"tool_result"' in line][
+        -1
+    ]
+    assert seen("tool-rejected").spoke == moment(last["timestamp"])
+
+
 def test_what_a_subagent_scheduled_is_seen_in_its_own_transcript() -> None:
     read = from_folder(HARNESS / "cron-of-subagent").read()
     assert read.conversation is not None
