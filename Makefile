@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 3
 
-.PHONY: up test lint types unit thorough lab bench quality savings conformance delivery fixtures clean
+.PHONY: up test lint types unit thorough lab bench quality embeddings savings conformance delivery fixtures clean
 
 up: .venv/run.stamp
 	@$(BIN)/coffer up
@@ -44,6 +44,11 @@ quality: .venv/dev.stamp
 	$(BIN)/python -m tools.measure_digest
 	$(BIN)/python -m tools.corpus_digest
 	$(BIN)/python -m tools.measure_recall
+
+# Recall by meaning needs an extra that `make test` goes without: install it, and run its tests.
+embeddings: .venv/dev.stamp
+	@$(PYTHON) tools/venv.py embeddings
+	$(BIN)/python -m pytest -q tests/memory/test_by_meaning.py
 
 # What prunes save, over the shared corpus; PEER=1 measures the peer on the same files. Writes docs/savings.md.
 savings: .venv/dev.stamp

@@ -1,4 +1,4 @@
-"""Make .venv and install Coffer into it: `python3 tools/venv.py run|dev`.
+"""Make .venv and install Coffer into it: `python3 tools/venv.py run|dev|embeddings`.
 
 Works on a bare machine with python3 only: where the system's Python has no ensurepip (Debian without
 python3-venv) pip is fetched as a wheel from the package index and run from there. Nothing is installed
@@ -22,12 +22,12 @@ OLDEST = (3, 11)
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 VENV_PYTHON = os.path.join(VENV, "bin", "python")
-TARGETS = {"run": ".", "dev": ".[dev]"}
+TARGETS = {"run": ".", "dev": ".[dev]", "embeddings": ".[dev,embeddings]"}
 
 
 def main(arguments):
     if len(arguments) != 1 or arguments[0] not in TARGETS:
-        return "usage: python3 tools/venv.py run|dev"
+        return "usage: python3 tools/venv.py run|dev|embeddings"
     target = arguments[0]
     python = _python()
     if python is None:
@@ -41,7 +41,7 @@ def main(arguments):
     print("Installing Coffer into .venv ...", flush=True)
     if not _install(target):
         return "The installation failed; the lines above say why. Nothing outside .venv was changed."
-    for name in ("run", "dev") if target == "dev" else ("run",):
+    for name in ("run",) if target == "run" else ("run", "dev"):
         with open(os.path.join(VENV, name + ".stamp"), "w"):
             pass
     return None

@@ -66,11 +66,13 @@ EXIT_CODES: Mapping[int, str] = {
     76: "a merge or alias that can't be meant",
     77: "a handoff that says nothing, or too much",
     78: "there is no such handoff",
+    79: "embeddings are asked for and not installed",
     80: "nothing of that id to forget",
     81: "a phrase that is too short to forget",
     82: "not everything could be forgotten",
     83: "no archive of Coffer's, or one that holds what none may hold",
     84: "an archive would be written over a file",
+    85: "the list of what is forgotten can't be read",
     130: "interrupted",
     141: "the reader of the output has gone (`| head`)",
 }

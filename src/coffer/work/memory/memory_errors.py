@@ -43,7 +43,7 @@ class EmbeddingsMissing(CofferError):
     def __init__(self, python: str) -> None:
         super().__init__(
             "`[recall] embeddings` is on, but what it needs is not installed, so entries are found by their words "
-            f"alone. Install it: {python} -m pip install 'coffer-agent[embeddings]'"
+            f"alone. Install it: {python} -m pip install 'coffer-agent[embeddings]' (in a checkout: make embeddings)"
         )
 
 
