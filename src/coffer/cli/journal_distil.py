@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter as Tally
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import click
@@ -106,7 +106,10 @@ def _chosen(names: Sequence[str], every: list[Found], world: World) -> tuple[lis
 def as_json(results: list[Result], *, dry_run: bool) -> dict[str, Any]:
     """All that a run came to."""
     outcomes = dict(Tally(one.outcome for one in results))
-    return {"dry_run": dry_run, "outcomes": outcomes, "sessions": [asdict(one) for one in results]}
+    sessions = [asdict(replace(one, story=None)) for one in results]
+    for said in sessions:
+        del said["story"]  # the whole session
+    return {"dry_run": dry_run, "outcomes": outcomes, "sessions": sessions}
 
 
 def _draw(results: list[Result], *, dry_run: bool) -> None:
