@@ -339,6 +339,7 @@ def test_cells_that_the_client_left_in_the_row_hold_no_key_back(desk: Desk) -> N
     assert desk.answers == []
     desk.rest(2)
     assert [answer["kind"] for answer in desk.answers] == ["typed"]
+    assert desk.attendant.redraw, "the next move would wait for whoever wrote that"
     assert desk.fake.got == desk.pressed
 
 

@@ -63,7 +63,8 @@ class Sight:
 class Outcome:
     """How it ended. kind: typed, refused, gave_up. left: what of ours still stands in the line, "" for nothing.
 
-    said: what the client answered below the line. seconds: from Enter to the empty prompt.
+    said: what the client answered below the line. seconds: from Enter to the empty prompt. stale: whether the client
+    left cells in the row that are no text, until it draws anew.
     """
 
     kind: str
@@ -71,6 +72,7 @@ class Outcome:
     left: str = ""
     said: str = ""
     seconds: float = 0.0
+    stale: bool = False
 
 
 def obstacles(sight: Sight, line: str, settle: float) -> list[str]:
@@ -244,7 +246,7 @@ class Reload:
         left = prompt.kind == DRAFT and prompt.at_start and rests >= _LEFT_SECONDS
         back = (prompt.is_empty and rests >= _BACK_SECONDS) or left
         if passed >= _BACK_SECONDS and back and not sight.standing:
-            self._end(Outcome(TYPED, said=_said(sight.look, self.line), seconds=passed))
+            self._end(Outcome(TYPED, said=_said(sight.look, self.line), seconds=passed, stale=left))
         elif passed > _RELOAD_SECONDS:
             why = sight.standing or read_prompt(sight.look).why or "the screen did not come to rest"
             self._end(Outcome(TYPED, why, said=_said(sight.look, self.line), seconds=passed))

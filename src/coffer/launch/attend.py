@@ -84,6 +84,8 @@ class Attendant:
     child: Child | None = None
     again: list[str] | None = None
     """Arguments with which the loop is to end the agent and start it anew."""
+    redraw: bool = False
+    """Whether the loop is to have the agent draw anew: its input line shows what nobody typed."""
     _behind: deque[bytes] = field(default_factory=deque)
     _behind_bytes: int = 0
     _held: deque[bytes] = field(default_factory=deque)
@@ -273,6 +275,7 @@ class Attendant:
         wish = self._wish
         if wish is not None and machine.outcome is not None and wish.machine is machine:
             self._owed = None if machine.finished else machine
+            self.redraw = machine.outcome.stale
             self._answer(machine.outcome)
         elif machine.finished:
             self._owed = None

@@ -40,6 +40,9 @@ _DRAIN_SECONDS = 0.1
 _GONE_SECONDS = 0.02
 """Between two looks at a terminal that no agent has open just now."""
 _RESTART_SECONDS = 10.0
+_SMALLER_SECONDS = 0.5
+"""For the agent to see that its terminal has a row less: of two changes at once it would see none."""
+_FEWEST_ROWS = 4
 
 
 class Session:
@@ -56,6 +59,7 @@ class Session:
         """Whether the agent's terminal can be read just now."""
         self._hung_up = 0.0
         self._asked_to_end = 0.0
+        self._smaller_until = 0.0
 
     def run(self) -> int:
         """Until the agent's end; its status as of waitpid. Raises OSError where it could not be started."""
@@ -111,7 +115,7 @@ class Session:
 
     def _pause(self) -> float | None:
         waits = [self._attendant.pause()]
-        if not self._open or self._hung_up or self._asked_to_end:
+        if not self._open or self._hung_up or self._asked_to_end or self._smaller_until:
             waits.append(_GONE_SECONDS)
         return min((seconds for seconds in waits if seconds is not None), default=None)
 
@@ -175,6 +179,17 @@ class Session:
             self._child.signal(signal.SIGTERM)
         elif self._asked_to_end and now > self._asked_to_end:
             self._asked_to_end, attendant.again = 0.0, None  # it stays: never a harder signal
+        self._redraw(now)
+
+    def _redraw(self, now: float) -> None:
+        """Have the agent draw its whole screen, by a row less for a moment: no key is sent for it."""
+        if self._attendant.redraw:
+            self._attendant.redraw = False
+            self._smaller_until = now + _SMALLER_SECONDS
+            self._resize()
+        elif self._smaller_until and now > self._smaller_until:
+            self._smaller_until = 0.0
+            self._resize()
 
     def _heed(self, numbers: bytes) -> None:
         for number in numbers:
@@ -189,9 +204,10 @@ class Session:
                 self._child.signal(number)
 
     def _resize(self) -> None:
-        size = self._terminal.size()
-        self._child.resize(size)
-        self._attendant.screen.resize(size[1], size[0])
+        rows, columns, wide, high = self._terminal.size()
+        less = 1 if self._smaller_until and rows > _FEWEST_ROWS else 0
+        self._child.resize((rows - less, columns, wide, high))
+        self._attendant.screen.resize(columns, rows)  # as the person's terminal, which keeps its size
 
     def _heed_agent(self) -> bool:
         for event in self._child.hear():
