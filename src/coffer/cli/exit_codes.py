@@ -73,7 +73,6 @@ EXIT_CODES: Mapping[int, str] = {
     83: "no archive of Coffer's, or one that holds what none may hold",
     84: "an archive would be written over a file",
     85: "the list of what is forgotten can't be read",
-    85: "the list of what is forgotten can't be read",
     130: "interrupted",
     141: "the reader of the output has gone (`| head`)",
 }
