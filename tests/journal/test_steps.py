@@ -12,13 +12,14 @@ from coffer.core.check_counts import counts
 from coffer.core.commands import ended
 from coffer.core.journal import journal_of
 from coffer.core.journal_text import text_of
-from coffer.core.journal_words import chooses, is_filler, is_nod, leaves_open
+from coffer.core.journal_words import chooses, is_filler, is_nod, leaves_open, without_output
 from coffer.core.sentences import plain
 from coffer.core.steps import (
     AGENT,
     PERSON,
     PROGRAM,
     Committed,
+    Happened,
     Planned,
     Ran,
     Said,
@@ -27,6 +28,7 @@ from coffer.core.steps import (
     Story,
     Touched,
 )
+from coffer.core.turn import INTERRUPTED, Turn
 from tests.transcripts import Claude, Codex, call, text
 
 COUNTS = {
@@ -110,13 +112,52 @@ def test_outcomes_commits_and_deletions() -> None:
 WORDS = {
     "chooses": (
         chooses,
-        ("We'll use Postgres since it is there.", "Wir nehmen lieber SQLite, weil es keinen Server braucht."),
-        ("Should we use Postgres instead?", "Use it.", "If you prefer tabs, tell me which ones."),
+        (
+            "We'll use Postgres since it is there.",
+            "Wir nehmen lieber SQLite, weil es keinen Server braucht.",
+            "Agreed — lazy rotation for now, an upgrade later.",
+            "So we should avoid calling both simply pass_rate.",
+            "Nous avons choisi SQLite, car il ne faut aucun serveur.",
+            "Hemos decidido usar SQLite porque no necesita servidor.",
+            "Optamos por manter o SQLite, pois não precisa de servidor.",
+            "我们决定使用 SQLite，因为不需要服务器。",
+            "サーバーが不要なため、SQLite を採用しました。",
+        ),
+        (
+            "Should we use Postgres instead?",
+            "Use it.",
+            "If you prefer tabs, tell me which ones.",
+            "OpenCode is untouched, exactly as you chose.",
+            "Faut-il utiliser SQLite plutôt que Postgres ?",
+            "¿Usaremos SQLite en vez de Postgres?",
+            "是否决定使用 SQLite？",
+            "SQLite を採用しますか？",
+            "J'ai ajouté un test pour le parseur.",
+            "解析器现在支持制表符。",
+        ),
     ),
     "leaves open": (
         leaves_open,
-        ("The jitter is not tested yet.", "Next steps: the docs.", "Die Doku ist noch offen."),
-        ("All of it is tested.", "Is it not tested yet?"),
+        (
+            "The jitter is not tested yet.",
+            "Next steps: the docs.",
+            "Not pushed, per your instruction.",
+            "I haven’t verified whether the hooks need it.",
+            "Die Doku ist noch offen.",
+            "Il reste à tester le parseur.",
+            "Queda pendiente la documentación.",
+            "Ainda não testei o analisador.",
+            "文档尚未更新。",
+            "テストはまだ実行していません。",
+        ),
+        (
+            "All of it is tested.",
+            "Is it not tested yet?",
+            "Tous les tests passent.",
+            "Todas las pruebas pasan.",
+            "所有测试都通过了。",
+            "テストはすべて通りました。",
+        ),
     ),
     "nods": (
         is_nod,
@@ -367,3 +408,66 @@ def test_the_longest_transcript_stays_small() -> None:
         made.result(f"c{number}", "1 failed in 1s")
         made.answer(text(f"Step {number} is done because of {'reasons ' * 100}. It could not be tested."))
     assert len(text_of(journal_of(heard(ClaudeScribe(), made)))) < 6_000
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("remote: Permission denied\nfatal: no access", ""),
+        ("Found checkpoint IDs:\n9ae2d71\n\nwhy is it empty?", "why is it empty?"),
+        ("Fetching it from the fork (x/y)...\nNothing to sync.", ""),
+        ("❯ git log\ncommit b8d967c", ""),
+        ("the build prints this:\n\nerror: no such file", "the build prints this:"),
+        ("Running the tests takes too long.", "Running the tests takes too long."),
+        ("Found a bug: tabs are lost.", "Found a bug: tabs are lost."),
+        ("From now on use tabs.", "From now on use tabs."),
+        (
+            "Current behaviour is wrong.\n\nAt least two of three.",
+            "Current behaviour is wrong.\n\nAt least two of three.",
+        ),
+        ("Error messages should be short.", "Error messages should be short."),
+    ],
+)
+def test_what_a_program_printed_is_nobodys_words(said: str, left: str) -> None:
+    assert without_output(said) == left
+
+
+def _turned(*prompts: str) -> list[str]:
+    steps = []
+    for number, said in enumerate(("Make the parser take tabs.", *prompts)):
+        steps += [
+            Said(PERSON, said, id=str(number)),
+            Touched(f"/w/{number}.py", "edited"),
+            Said(AGENT, "It is done now, all of it."),
+        ]
+    return journal_of(Story("claude", [Happened(step, "", at) for at, step in enumerate(steps)])).points
+
+
+def test_turning_points_are_the_persons_own_words() -> None:
+    assert _turned("remote: Permission to the fork was denied.\nPush failed (attempt 1/3).") == []
+    assert _turned("Can you build that action?   1. Tabs stay on the fork") == [
+        "Can you build that action? Tabs stay on the fork"
+    ]
+    assert _turned("Look into this as it was told\n\nSummary\nThe shell renders the path.") == [
+        "Look into this as it was told"
+    ]
+
+
+def test_a_prompt_that_is_said_better_after_an_interruption_stands_for_the_first() -> None:
+    first = "the most private option is just the public key of the pair"
+    better = "the most privacy preserving option is just the public key of the pair"
+    assert _turned(first, better) == [first, better], "two wishes may differ in a word"
+    turn = Turn("t", "claude", "s", "/w", "", better, "", (), INTERRUPTED, (), 0, 0)
+    steps = [Said(PERSON, "Look at how keys are shared.", id="1"), Said(PERSON, first, id="2"), Stopped()]
+    steps += [Said(PERSON, better, turn), Said(AGENT, "It is done now, all of it.")]
+    story = Story("claude", [Happened(step, "", at) for at, step in enumerate(steps)])
+    assert journal_of(story).points == [better]
+
+
+def test_the_halves_of_a_question_are_one() -> None:
+    steps = [
+        Said(PERSON, "Look at the notes.", id="1"),
+        Said(AGENT, "They are old. Delete the file? Or keep it? Or move it away?"),
+    ]
+    found = journal_of(Story("claude", [Happened(step, "", at) for at, step in enumerate(steps)]))
+    assert found.open == ["The agent asked: Delete the file? Or keep it? Or move it away?"]

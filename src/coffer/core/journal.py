@@ -6,12 +6,21 @@ redacted before they are cut. What Coffer itself brought into the session (its b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from coffer.core.classify.decide import WORTH_A_RULE, classify
 from coffer.core.classify.spoken import hear
-from coffer.core.journal_words import chooses, intends, is_filler, is_nod, leaves_open, says_done
+from coffer.core.journal_words import (
+    chooses,
+    intends,
+    is_filler,
+    is_nod,
+    leaves_open,
+    says_done,
+    without_output,
+)
 from coffer.core.journal_work import Command, File, commands_of, commits_of, files_of, in_folders
 from coffer.core.sentences import paragraphs, quoted, sentences
 from coffer.core.steps import (
@@ -36,8 +45,19 @@ LONGEST_GOAL, LONGEST_POINT, LONGEST_DONE = 320, 200, 260
 MOST_POINTS, MOST_DECISIONS, MOST_DONE, MOST_CORRECTIONS, MOST_OPEN = 5, 6, 7, 5, 6
 _SAME = 30
 """Characters that begin two prompts of which one is the other, reworded."""
+_ALIKE = 0.6
+"""Share of their words from which a prompt for which the agent was stopped is the one before it, said better."""
+_NUMBER = re.compile(r"\(?\d{1,2}[.)]")
+_ENDS = ".!?…。！？:"
+_HEADING = re.compile(r"[A-Z][a-z]+(?: [A-Za-z]+)?")
 MOST_JUDGED = 80
 """Human turns that are looked at for corrections, from the last one back."""
+
+
+_ADVISED = re.compile(r" \((?:Recommended|Empfohlen)\)")
+"""What a client writes behind the answer that it would give; the person did not say it."""
+_OTHER = re.compile(r"or\b|oder\b|ou\b|o\b|还是|それとも", re.IGNORECASE)
+"""How a question begins that is the second half of the one before."""
 
 
 @dataclass(slots=True)
@@ -113,17 +133,24 @@ def _episodes(steps: Iterable[Step]) -> list[_Episode]:
 
 
 def _words(said: Said) -> str:
-    """A person's own sentences, without what was pasted."""
-    heard = hear(said.text, quotes=True)
-    return heard.text if heard.text.strip(' "…') else said.text
+    """A person's own sentences, without what was pasted; all of it where that is all there is."""
+    heard = without_output(hear(said.text, quotes=True).text)
+    return heard if heard.strip(' "…') else said.text
+
+
+def _pasted(said: Said) -> bool:
+    """Whether all of it is what a program printed."""
+    return bool(said.text.strip()) and not without_output(said.text).strip()
 
 
 def _first_sentences(text: str, most: int) -> str:
     """As many sentences from the beginning as fit, at most two; greetings do not count."""
     found: list[str] = []
     for sentence in sentences(text, headings=True):
-        if is_nod(sentence) and not found:
+        if (is_nod(sentence) and not found) or _NUMBER.fullmatch(sentence):
             continue
+        if found and sentence[-1] not in _ENDS and _HEADING.fullmatch(sentence):
+            break  # the heading of what was pasted below
         found.append(sentence)
         if len(found) == 2 or len(" ".join(found)) > most // 2:
             break
@@ -148,16 +175,26 @@ def _goal(found: Journal, asked: Sequence[_Episode], corrected: set[int]) -> Non
     for at, episode in rest:
         assert episode.asked is not None
         words = _words(episode.asked)
-        if at in corrected or is_nod(words) or len(words.split()) < 3:
+        if at in corrected or is_nod(words) or len(words.split()) < 3 or _pasted(episode.asked):
             continue
         said = _first_sentences(words, LONGEST_POINT)
         if said and normal(said) != normal(found.goal):
             turns.append((at, episode.work, said))
-    apart = {
-        normal(said)[:_SAME]: (at, work, said) for at, work, said in turns
-    }  # said again, better: the last counts
-    heaviest = sorted(apart.values(), key=lambda turn: (-turn[1], turn[0]))[:MOST_POINTS]
+    apart: list[tuple[int, int, str]] = []
+    for turn in turns:  # said again, better: the last counts
+        said_to = asked[turn[0]].asked
+        reworded = said_to is not None and said_to.turn is not None and said_to.turn.reliability != TYPED
+        apart = [one for one in apart if not _is_again(one[2], turn[2], reworded=reworded)] + [turn]
+    heaviest = sorted(apart, key=lambda turn: (-turn[1], turn[0]))[:MOST_POINTS]
     found.points = list(dict.fromkeys(said for _, _, said in sorted(heaviest)))
+
+
+def _is_again(one: str, other: str, *, reworded: bool) -> bool:
+    """Whether two prompts say the same. reworded: the agent was stopped for the second, which may be a better first."""
+    if normal(one)[:_SAME] == normal(other)[:_SAME]:
+        return True
+    first, second = (set(normal(said).split()) for said in (one, other))
+    return reworded and len(first & second) >= _ALIKE * len(first | second)
 
 
 def _corrections(asked: Sequence[_Episode]) -> tuple[list[str], set[int]]:
@@ -166,12 +203,15 @@ def _corrections(asked: Sequence[_Episode]) -> tuple[list[str], set[int]]:
     which: set[int] = set()
     for at in range(max(0, len(asked) - MOST_JUDGED), len(asked)):
         said = asked[at].asked
-        if said is None or said.turn is None or at == 0:
+        if said is None or said.turn is None or at == 0 or _pasted(said):
             continue
         judged = classify(said.text, said.turn.before, [action.tool for action in said.turn.actions])
         worth = judged.label in WORTH_A_RULE
-        corrects = worth and (judged.certainty == "certain" or said.turn.reliability != TYPED)
-        if corrects or (said.turn.reliability == REJECTED and not said.text.rstrip().endswith("?")):
+        stopped = said.turn.reliability != TYPED and not said.text.rstrip().endswith(
+            "?"
+        )  # who asks learns first
+        corrects = worth and (judged.certainty == "certain" or stopped)
+        if corrects or (said.turn.reliability == REJECTED and stopped):
             which.add(at)
             found.append(_first_sentences(_words(said), LONGEST_POINT))
     return list(dict.fromkeys(filter(None, found)))[-MOST_CORRECTIONS:], which
@@ -206,7 +246,7 @@ def _decisions(episodes: Sequence[_Episode], corrected: set[int], known: set[str
 def _choice(step: Chose) -> str:
     if not step.asked:
         return f"Plan accepted: {quoted(step.answer, LONGEST_POINT)} (person)"
-    return f"{quoted(step.asked, LONGEST_POINT)} → {quoted(step.answer, LONGEST_POINT)} (person)"
+    return f"{quoted(step.asked, LONGEST_POINT)} → {quoted(_ADVISED.sub('', step.answer), LONGEST_POINT)} (person)"
 
 
 def _done(episodes: Sequence[_Episode], known: set[str], decisions: Sequence[str]) -> list[str]:
@@ -248,8 +288,12 @@ def _telling(answer: str, told: set[str]) -> Iterator[str]:
         leads = ending == ":"  # what it leads to are items of their own
         if normal(said) in told or is_filler(said) or ending == "?" or (leads and not says_done(said)):
             continue
-        if not leaves_open(said):
-            yield _first_fitting(f"{said.rstrip(':')} …" if leads else said, LONGEST_DONE)
+        done = said
+        if leaves_open(said):  # what is open stands there; what is done beside it stays here
+            rest = [one for one in sentences(said) if not leaves_open(one) and normal(one) not in told]
+            done = " ".join(rest)
+        if done and not is_filler(done):
+            yield _first_fitting(f"{done.rstrip(':')} …" if leads else done, LONGEST_DONE)
 
 
 def _first_fitting(text: str, most: int) -> str:
@@ -306,7 +350,12 @@ def _open(episodes: Sequence[_Episode], found: Journal) -> list[str]:
 def _question(answer: str) -> str:
     """The question that the agent's last words end with."""
     said = list(sentences(answer))
-    return quoted(said[-1], LONGEST_POINT) if said and said[-1].endswith(("?", "？")) else ""
+    if not said or not said[-1].endswith(("?", "？")):
+        return ""
+    first = len(said) - 1
+    while first and _OTHER.match(said[first]) and said[first - 1].endswith(("?", "？")):
+        first -= 1
+    return quoted(" ".join(said[first:]), LONGEST_POINT)
 
 
 def _of(command: Command) -> str:

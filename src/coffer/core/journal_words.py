@@ -1,6 +1,7 @@
 """Which sentences a journal is made of: those that choose, those that leave something open, and those that say nothing.
 
-English and German. A sentence of another language is no choice and no open end; it is still quoted as a goal, as
+English and German, and the plain ways to say it in French, Spanish, Portuguese, Chinese and Japanese
+(`journal_words_abroad`). A sentence of another language is no choice and no open end; it is still quoted as a goal, as
 work done and as a correction.
 """
 
@@ -8,16 +9,23 @@ from __future__ import annotations
 
 import re
 
+from coffer.core.journal_words_abroad import chooses_abroad, leaves_open_abroad
+
 _CHOOSES = re.compile(
     r"\b(?:decided|chose|opted|settled on|going with|go with|went with|let'?s (?:use|keep|go|do|stick|drop)"
-    r"|we(?:'ll| will| should) (?:use|keep|go|stick|drop)|in favou?r of|prefer(?:red)?|stick with|accepted"
+    r"|we(?:'ll| will| should) (?:use|keep|go|stick|drop|reuse|avoid|skip|group|not (?:use|copy|add|keep"
+    r"|support|change))"
+    r"|agreed ?[—–:-] ?\w+|in favou?r of|prefer(?:red)?|stick with|accepted"
     r"|entschied\w*|entschloss\w*|beschlossen|gewählt|nehmen wir|bleiben (?:wir )?bei|lieber)\b"
     r"|\b(?:statt|anstatt|anstelle)\b[^.]{0,80}\b(?:verwendet|genommen|benutzt|genutzt|gewählt|eingesetzt)\b"
-    r"|\b(?:us(?:e|ed|es|ing)|ke(?:ep|pt)|switch\w*|replac\w+|mov\w+|made|stor\w+|put|dropp?\w*|accept\w*"
+    r"|\b(?:re-?us(?:e|ed|es|ing)|us(?:e|ed|es|ing)|ke(?:ep|pt)|switch\w*|replac\w+|mov\w+|made|stor\w+|put"
+    r"|dropp?\w*|accept\w*"
     r"|verwend\w+|nutz\w+"
     r"|benutz\w+|nimm|nehmen?)\b[^.]{0,80}\b(?:instead|rather than|statt|anstatt|anstelle|stattdessen)\b",
     re.IGNORECASE,
 )
+_AS_YOU = re.compile(r"\bas (?:you|we) (?:chose|decided|preferred|wanted|asked|agreed)\b", re.IGNORECASE)
+"""It was chosen before; that is where it stands."""
 _REASON = re.compile(
     r"\b(?:because|since|so that|so (?:we|it|the|that)|as (?:it|the|this|that|we)|due to|to avoid|in order to"
     r"|otherwise|which "
@@ -26,7 +34,9 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _FIRM = re.compile(
-    r"\b(?:decided|chose|opted|settled on|entschied\w*|entschloss\w*|beschlossen)\b", re.IGNORECASE
+    r"\b(?:decided|chose|opted|settled on|agreed(?= ?[—–:-])|we should (?:avoid|not)|entschied\w*"
+    r"|entschloss\w*|beschlossen)\b",
+    re.IGNORECASE,
 )
 _UNSURE = re.compile(
     r"\?\s*$|^(?:if|when|should|could|would|falls|wenn|ob|sollte|let me|i'll|i will|i'm going|now i|now let|i can"
@@ -35,7 +45,9 @@ _UNSURE = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?:not (?:yet )?(?:done|implemented|tested|verified|fixed|covered|run)|still (?:needs?|missing|open|fails?"
+    r"\b(?:not (?:yet |been )?(?:done|implemented|tested|verified|fixed|covered|run|pushed|committed|merged|deployed"
+    r"|released|published)|(?:haven't|have not|didn't|did not) (?:yet )?(?:verif|test|run|check)\w*"
+    r"|still (?:needs?|missing|open|fails?"
     r"|to do|todo|have to"
     r"|pending)|remain(?:s|ing)\b.{0,40}\b(?:work|task|issue|step|todo|failure|problem)s?|next steps?|todo|to-do"
     r"|follow-?up"
@@ -67,7 +79,8 @@ _DONE = re.compile(
     r"|refactored|replaced"
     r"|wrote|written|merged|migrated|configured|enabled|disabled|extracted|passe?[sd]?|passing|works?|working"
     r"|succeed(?:s|ed)"
-    r"|resolved|found|identified|verified|confirmed|opened|closed|released|deployed|installed|shipped|built|documented"
+    r"|resolved|found|identified|verified|confirmed|opened|closed|released|deployed|installed|shipped|built"
+    r"|documented"
     r"|hinzugefügt|behoben|erstellt|geändert|entfernt|umgesetzt|eingebaut|getestet|läuft|laufen|bestanden|gelöscht"
     r"|ersetzt"
     r"|gefunden|ergänzt|angepasst|committet)\b",
@@ -83,27 +96,42 @@ _PATH = re.compile(r"^[`'\"(]?[\w./\\@-]+\.\w{1,6}(?::\d+)?[`'\")]?[.:,]?$")
 _NOD = re.compile(
     r"\s*(?:(?:yes|yep|yeah|yup|ok(?:ay)?|sure|go|go (?:on|ahead|for it)|continue|proceed|do it|please(?: do"
     r"| continue)?"
-    r"|thanks?(?: you)?|thx|great|good|nice|perfect|cool|lgtm|looks good|sounds good|correct|right|exactly|agreed|done"
+    r"|thanks?(?: you)?|thx|great|good|nice|perfect|cool|lgtm|looks good|sounds good|correct|right|exactly"
+    r"|agreed|done"
     r"|no|nope|hi|hello|hey|resume|next|try again|again|retry|keep going|carry on|ready|stop|wait|hmm?"
     r"|ja|jo|nein|weiter|mach(?: weiter| das| mal)?|bitte|danke|gut|super|passt|genau|hallo|los)\b[\s,.!…:)]*)+$",
     re.IGNORECASE,
 )
+_OUTPUT = re.compile(
+    r"\s*(?:(?:remote|fatal|error(?:\[\w+\])?|warning|hint|info|debug|npm err!|npm warn)\b ?[:!]"
+    r"|Traceback \(most|at \S+\(\S*\)"
+    r"|commit [0-9a-f]{7,}|Author: |create mode |[+-]{3} [ab]/|@@ |[❯$%] \S|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
+    r"|\[[\w/.-]+ [0-9a-f]{7,}\]|(?:fetching|download(?:ing)?|cloning|pushing|compiling|installing|running|building"
+    r"|resolving|unpacking|receiving|found|from|push|pull|current)\b.*(?:\.\.\.[ \t]*(?:\n|\Z)"
+    r"|[0-9a-f]{7,40}\b|\d+/\d+\)|IDs?:[ \t]*(?:\n|\Z)))",
+    re.IGNORECASE,
+)
+"""How a paragraph begins that a program printed."""
+_BLANK = re.compile(r"\n[ \t]*\n")
 _SHORTEST = 24
 """Characters below which a sentence of the agent says nothing by itself."""
 
 
 def chooses(sentence: str, *, reason: bool = False) -> bool:
     """Whether it states a choice. reason: only one that says why, or that it is a decision."""
+    if chooses_abroad(sentence, reason=reason):
+        return True
     if len(sentence) < _SHORTEST or len(sentence) > 600 or _UNSURE.search(sentence):
         return False
-    if not _CHOOSES.search(sentence):
+    if not _CHOOSES.search(_AS_YOU.sub("", sentence.replace("’", "'"))):
         return False
     return not reason or bool(_REASON.search(sentence)) or bool(_FIRM.search(sentence))
 
 
 def leaves_open(sentence: str) -> bool:
     """Whether it says that something is not done."""
-    return bool(_OPEN.search(sentence)) and not sentence.endswith(("?", ":"))
+    open_end = _OPEN.search(sentence.replace("’", "'")) or leaves_open_abroad(sentence)
+    return bool(open_end) and not sentence.endswith(("?", ":", "？", "："))
 
 
 def says_done(sentence: str) -> bool:
@@ -126,6 +154,12 @@ def is_filler(sentence: str) -> bool:
         or _PATH.match(said)
         or _LEADS.search(said)
     )
+
+
+def without_output(words: str) -> str:
+    """A person's words without the paragraphs that a program printed."""
+    kept = [part for part in _BLANK.split(words) if not _OUTPUT.match(part)]
+    return "\n\n".join(kept)
 
 
 def is_nod(words: str) -> bool:
