@@ -48,7 +48,7 @@ quality: .venv/dev.stamp
 # Recall by meaning needs an extra that `make test` goes without: install it, and run its tests.
 embeddings: .venv/dev.stamp
 	@$(PYTHON) tools/venv.py embeddings
-	$(BIN)/python -m pytest -q tests/memory/test_by_meaning.py
+	$(BIN)/python -m pytest -q tests/memory/test_by_meaning.py tests/mcp/test_recall_by_meaning.py
 
 # What prunes save, over the shared corpus; PEER=1 measures the peer on the same files. Writes docs/savings.md.
 savings: .venv/dev.stamp
