@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -56,11 +56,13 @@ class Air(Stage):
 
     def __init__(self, home: ClaudeHome, server: AnthropicServer) -> None:
         super().__init__(home, server)
-        self.rules: list[Json] = []
+        self.special: list[Json] = []
+        """Rules of the model's, before its scripts."""
         self.extra["COZEMPIC_CONTEXT_WINDOW"] = self.env["COZEMPIC_CONTEXT_WINDOW"] = str(WINDOW)
         self._usage: dict[str, int] = {}
         self.ended_at = 0.0
         self._gate = self._count = 0
+        self.settings("[learn]\nauto = false\n[journal]\nauto = false\n")  # they are not what is looked at
         self.stop_hook = home.root / "stop-hook"
         """A hook of the person's."""
         self.stop_hook.write_text("#!/bin/sh\ncat > /dev/null\n")
@@ -102,7 +104,7 @@ class Air(Stage):
     def play(self) -> None:
         """Give the model all its scripts and rules."""
         after = {"text": "noted", "usage": self._usage}
-        rules = [*self.rules, COMPACT_RULE]
+        rules = [*self.special, COMPACT_RULE]
         self.server.play({"scripts": self.scripts, "rules": rules, "after_script": after, "default": after})
 
     def wait(self) -> str:
@@ -233,7 +235,7 @@ class Air(Stage):
         starts = [begin, begin + 10_000]  # of six digits: what is longer, the client cuts
         large = [call(f"seq {start} {start + LARGE}") for start in starts]
         later = [call(f"echo {word} {number}") for number in range(LAST_CALLS - 1)]
-        told = [*({"tools": [each]} for each in (*large, *later)), {"text": f"answered {word}"}]
+        told: list[Json] = [*({"tools": [each]} for each in (*large, *later)), {"text": f"answered {word}"}]
         self._count_up_to(BELOW, more=len(large) * RESULT_TOKENS)
         self.scripts[f"do the {word} thing"] = [{**turn, "usage": self._usage} for turn in told]
         self.play()
@@ -250,6 +252,6 @@ def call(command: str, **more: Any) -> Json:
     return {"name": "Bash", "input": {"command": command, "description": "work", **more}}
 
 
-def _last_words(messages: list[Mapping[str, Any]]) -> str:
+def _last_words(messages: Sequence[Mapping[str, Any]]) -> str:
     users = [one for one in messages if one.get("role") == "user"]
     return text_of(users[-1].get("content")) if users else ""

@@ -19,7 +19,7 @@ from tests.lab.test_daemon import git
 from tests.lab.test_guard_moves import FETCH
 
 pytestmark = pytest.mark.lab
-CTRL_B, KILL_AGENTS, SHIFT_TAB, ENTER = "\x02", ("\x18", "\x0b"), "\x1b[Z", "\r"
+CTRL_B, KILL_AGENTS, SHIFT_TAB, ENTER, BACKSPACE = "\x02", ("\x18", "\x0b"), "\x1b[Z", "\r", "\x7f"
 ENDLESS = {"text": "and so on " * 400, "chunk_delay_s": 0.3}
 SUMMARY_ASKED = "Your task is to create a detailed summary"
 WORKFLOW = (
@@ -48,9 +48,14 @@ def agent(prompt: str, **more: Any) -> dict[str, Any]:
     return tool("Agent", **given, **more)
 
 
+def works(air: Air, said: str, **more: Any) -> list[dict[str, Any]]:
+    """What a helper does: a command that waits, and an answer."""
+    return [{"tools": [call(air.wait(), **more)]}, {"text": said}]
+
+
 def named(air: Air, pattern: str) -> str:
     """What the client named last in the transcript."""
-    return re.findall(pattern, air.path.read_text())[-1]
+    return str(re.findall(pattern, air.path.read_text())[-1])
 
 
 # --- commands
@@ -108,7 +113,7 @@ def command_killed_from_outside(air: Air) -> None:
 
 def command_of_a_subagent(air: Air) -> None:
     """It outlives its subagent, and ends."""
-    begun = [{"tools": [call(air.wait(), run_in_background=True)]}, {"text": "It is begun."}]
+    begun = works(air, "It is begun.", run_in_background=True)
     air.say(agent("begin the watch", run_in_background=True), begin_the_watch=begun)
     air.is_now("shell")
     air.held("shell")
@@ -126,7 +131,7 @@ def command_of_the_person(air: Air) -> None:
     air.press(ENTER)
     air.held("turn")
     air.over()
-    air.press(ESCAPE, CTRL_U)
+    air.press(ESCAPE, CTRL_U, BACKSPACE)  # the command is back in the input line
 
 
 # --- turns
@@ -144,11 +149,11 @@ def answer_interrupted(air: Air) -> None:
 def api_tried_again(air: Air) -> None:
     """The API is overloaded for some time."""
     refused = {"status": 529, "error": {"type": "overloaded_error", "message": "Overloaded"}}
-    air.rules = [{"match": {"last_user": "try-42"}, "reply": {**refused, "headers": {"retry-after": "1"}}}]
+    air.special = [{"match": {"last_user": "try-42"}, "reply": {**refused, "headers": {"retry-after": "1"}}}]
     air.say({"tools": [call("echo try-$((40+2))")]})
     air.see("Retrying")
     air.held("turn")
-    air.rules = []
+    air.special = []
     air.over()
     air.play()
 
@@ -185,7 +190,7 @@ def plan_to_approve(air: Air) -> None:
 
 def compaction(air: Air) -> None:
     """The person ordered it, and breaks it off."""
-    air.rules = [{"match": {"last_user_text": SUMMARY_ASKED}, "reply": {"text": "…", "delay_s": 60}}]
+    air.special = [{"match": {"last_user_text": SUMMARY_ASKED}, "reply": {"text": "…", "delay_s": 60}}]
     word = air.say({"tools": [call(air.wait())]})
     air.see("ctrl+b")
     air.seat.type("/compact")
@@ -195,7 +200,7 @@ def compaction(air: Air) -> None:
     air.held("turn")
     air.over()
     air.press(ESCAPE, CTRL_U)  # the order is back in the input line
-    air.rules = []
+    air.special = []
 
 
 def stop_hook(air: Air) -> None:
@@ -214,7 +219,7 @@ def stop_hook(air: Air) -> None:
 
 def subagent_in_front(air: Air) -> None:
     """The person interrupts the turn, and with it the subagent."""
-    looks = [{"tools": [call(air.wait())]}, {"text": "Seen."}]
+    looks = works(air, "Seen.")
     air.say(agent("look at the front", run_in_background=False), look_at_the_front=looks)
     air.held("turn", "tool", "subagent")
     air.over()
@@ -223,7 +228,7 @@ def subagent_in_front(air: Air) -> None:
 
 def subagent_behind(air: Air) -> None:
     """It reports, and the model takes a turn for that."""
-    looks = [{"tools": [call(air.wait())]}, {"text": "Seen."}]
+    looks = works(air, "Seen.")
     air.say(agent("look at the back", run_in_background=True), look_at_the_back=looks)
     air.answered()
     air.held("turn", "subagent")
@@ -233,7 +238,7 @@ def subagent_behind(air: Air) -> None:
 def subagent_woken(air: Air) -> None:
     """One that had ended gets a message, and works again."""
     name = [one.agent_id for one in air.server.messages_requests() if one.agent_id][-1]
-    looks = [{"tools": [call(air.wait())]}, {"text": "Seen again."}]
+    looks = works(air, "Seen again.")
     message = tool("SendMessage", to=name, summary="once more", message="look at it anew")
     air.say(message, look_at_it_anew=looks)
     air.answered()
@@ -243,7 +248,7 @@ def subagent_woken(air: Air) -> None:
 
 def subagent_killed(air: Air) -> None:
     """The person kills it."""
-    looks = [{"tools": [call(air.wait())]}, {"text": "Seen."}]
+    looks = works(air, "Seen.")
     air.say(agent("look at the side", run_in_background=True), look_at_the_side=looks)
     air.answered()
     air.held("turn", "subagent")
@@ -253,13 +258,13 @@ def subagent_killed(air: Air) -> None:
 
 def workflow(air: Air) -> None:
     """It is stopped, resumed, and ends."""
-    counts = [{"tools": [call(air.wait())]}, {"text": "1"}]
+    counts = works(air, "1")
     air.say(tool("Workflow", script=WORKFLOW), count_the_files_for_me=counts)
     air.answered()
     air.held("turn", "workflow")
     stop = tool("TaskStop", task_id=named(air, r'"taskId":"([^"]+)"'))
     path, run = named(air, r'"scriptPath":"([^"]+)"'), named(air, r'"runId":"([^"]+)"')
-    counts = [{"tools": [call(air.wait())]}, {"text": "1"}]
+    counts = works(air, "1")
     again = tool("Workflow", scriptPath=path, resumeFromRunId=run)
     air.say(stop, again, count_the_files_for_me=counts)
     air.answered()
@@ -269,8 +274,9 @@ def workflow(air: Air) -> None:
 
 def teammate(air: Air) -> None:
     """It works, reports, stays idle, and is let go."""
-    works = [{"tools": [call(air.wait())]}, tool("SendMessage", **REPORT), {"text": "I am done."}]
-    air.say(agent("you check the docs for me", name="docs"), you_check_the_docs_for_me=works)
+    waits, done = works(air, "I am done.")
+    script = [waits, tool("SendMessage", **REPORT), done]
+    air.say(agent("you check the docs for me", name="docs"), you_check_the_docs_for_me=script)
     air.answered()
     air.held("turn", "teammate")
     air.go_on()
@@ -284,7 +290,7 @@ def let_go(air: Air) -> None:
     """The lead asks its teammate to go, and it goes."""
     answer = {"type": "shutdown_response", "request_id": "x", "approve": True}
     reply = tool("SendMessage", to="team-lead", message=answer)
-    air.rules = [{"match": {"last_user_text": "shutdown_request"}, "reply": reply}]
+    air.special = [{"match": {"last_user_text": "shutdown_request"}, "reply": reply}]
     bye = {"type": "shutdown_request", "reason": "all done"}
     air.say(tool("SendMessage", to="docs", summary="done", message=bye), shutdown_request=[{"text": "ok"}])
 

@@ -26,7 +26,9 @@ from coffer.core.record import Record
 from coffer.core.transcript import Transcript
 
 CUT = "the end of the file names the prompt only: a reload would leave out what was said after it"
-PASSED = "an old pointer names another branch: a reload would go back there, and leave out what was said since"
+PASSED = (
+    "an old pointer names another branch: a reload would go back there, and leave out what was said since"
+)
 
 
 @dataclass(frozen=True, slots=True)
