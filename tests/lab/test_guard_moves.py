@@ -8,11 +8,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from coffer.disk.places import Places
@@ -20,7 +18,6 @@ from coffer.store.db import Receipt
 from coffer.work.guarding.gate import judge_session
 from coffer.work.guarding.move_story import moves_made, outcome
 from tests.bundle.desk import HARD, times, write_rules
-from tests.daemon.rig import gone
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome
 from tests.lab.conformance import PROBE, differences
@@ -124,18 +121,15 @@ class Stage(Installed):
         return any(self.path.with_suffix("").rglob("agent-*.jsonl"))
 
     def tried(self, pane: Pane) -> None:
-        """Wait until the guard has made one whole attempt: a worker has held the session's lock, and has ended."""
-        lock = f"guard-{self.path.stem}.lock"
+        """Wait until the guard has made one whole attempt: it took the session's lock, and its worker has ended."""
+        lock = self.home.locks / f"guard-{self.path.stem}.lock"
 
-        def mover() -> psutil.Process | None:
-            with suppress(psutil.Error):  # it ends meanwhile
-                found = self.job()
-                if found is not None and any(lock in file.path for file in found.open_files()):
-                    return found
-            return None
+        def taken() -> int:
+            return lock.stat().st_mtime_ns if lock.exists() else 0  # whoever takes it truncates it
 
-        process = self.until(pane, mover, TRIED)
-        self.until(pane, lambda: gone(process.pid))
+        before = taken()
+        self.until(pane, lambda: taken() != before, TRIED)
+        self.until(pane, lambda: self.job() is None)
 
     def moves(self) -> list[Receipt]:
         return moves_made(self.home, self.path)
