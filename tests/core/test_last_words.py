@@ -61,6 +61,20 @@ def test_a_prompt_without_an_answer_ends_it() -> None:
     assert not is_shown(words(made), ["● Done."])
 
 
+def test_a_refused_prompt_ends_it_whatever_the_client_draws_of_the_refusal() -> None:
+    made = Claude()
+    made.user("Do it")
+    made.answer(text("Done."))
+    made.user("And now the other thing, please")
+    made.answer(text("Prompt is too long"), isApiErrorMessage=True)
+    assert is_shown(words(made), ["❯ And now the other thing, please", "  ⎿  Context limit reached"])
+    assert not is_shown(words(made), ["❯ Do it", "● Done."])
+    made.user("Try again")
+    made.answer(text("API Error: 500 scripted"), isApiErrorMessage=True)
+    assert not is_shown(words(made), ["❯ Try again", "  ⎿  Context limit reached"])
+    assert is_shown(words(made), ["  ⎿  API Error: 500 scripted"])
+
+
 def test_what_says_nothing_is_always_shown() -> None:
     made = Claude()
     assert words(made) == ""

@@ -20,6 +20,9 @@ LETTERS = 16
 """Of the last words, so many are looked for."""
 FEWEST = 3
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_DRAWN_AS_IT_STANDS = "API Error"
+"""How an error begins that the client draws in the words of its record. For "Prompt is too long" it draws "Context
+limit reached", so that a session which is full would never be pruned if those words were asked for."""
 
 Line = Callable[[Record], bytes]
 
@@ -33,7 +36,10 @@ def last_words(transcript: Transcript, line: Line) -> str:
         if isinstance(record.detail, Boundary) or record.summary:
             return ""
         if record.type == "assistant" and any(block.kind == "text" for block in record.blocks):
-            return _enough(_letters(_LINK.sub(r"\1", _text(line(record))))[-LETTERS:])
+            said = _text(line(record))
+            if record.failed and not said.startswith(_DRAWN_AS_IT_STANDS):
+                continue  # the prompt that it answers is on the screen, unless a rewind took off both
+            return _enough(_letters(_LINK.sub(r"\1", said))[-LETTERS:])
         if record.type == "user" and record.plain and not record.meta:
             said = _text(line(record))
             if not said.startswith("<"):  # what the client writes about its own commands
