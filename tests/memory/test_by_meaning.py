@@ -124,6 +124,24 @@ def test_an_index_made_anew_is_not_answered_from_the_old_one(house: Home) -> Non
 
 
 @with_extra
+def test_a_new_index_with_the_inode_of_the_old_one_is_not_taken_for_that(house: Home, tmp_path: Path) -> None:
+    asked = Filters(("global",))
+    assert found(house, QUESTION, asked, lives=True)[0] == ANSWER
+    before = tmp_path / "before"
+    before.hardlink_to(index.path(house))
+    shutil.rmtree(vault.vault(house))
+    write(house, "Releases never happen on Saturday or Sunday.")
+    for note in NOTES:
+        write(house, note, folder="projects/api-1")
+    rebuild(house)
+    by_meaning.make_all(house)
+    shutil.copyfile(index.path(house), before)
+    before.replace(index.path(house))  # what a file system does that gives away an inode at once
+    told = found(house, QUESTION, asked, lives=True)
+    assert told == ["Releases never happen on Saturday or Sunday."], "and nothing of another project"
+
+
+@with_extra
 def test_vectors_of_other_weights_are_made_anew(house: Home) -> None:
     found(house, QUESTION)
     with closing(sqlite3.connect(index.path(house))) as connection, connection:

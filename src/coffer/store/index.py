@@ -8,6 +8,7 @@ broken or of another version is made anew beside the old one; where nothing may 
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -178,7 +179,7 @@ def _made(home: Home, seen: list[Seen], progress: Progress | None) -> Done:
         try:
             connection.execute("PRAGMA journal_mode = OFF")  # nobody sees it before it is whole
             connection.execute("PRAGMA synchronous = OFF")
-            connection.executescript(TABLES)
+            _begin(connection)
             done = _take_in(connection, seen, home, progress)
             connection.execute("INSERT INTO words (words) VALUES ('optimize')")
             connection.execute("PRAGMA journal_mode = DELETE")
@@ -194,9 +195,20 @@ def _made(home: Home, seen: list[Seen], progress: Progress | None) -> Done:
 def in_memory(home: Home, progress: Progress | None = None) -> sqlite3.Connection:
     """An index for one question, from the files alone."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.executescript(TABLES)
+    _begin(connection)
     _take_in(connection, scan(home), home, progress)
     return connection
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """Make the tables, and give the index its mark."""
+    connection.executescript(TABLES)
+    connection.execute(f"PRAGMA application_id = {secrets.randbelow(1 << 31)}")
+
+
+def mark_of(connection: sqlite3.Connection) -> int:
+    """What tells this index from one made anew, whose numbers mean something else; an inode is given again."""
+    return int(connection.execute("PRAGMA application_id").fetchone()[0])
 
 
 def _in_memory(seen: list[Seen], home: Home, progress: Progress | None) -> sqlite3.Connection:

@@ -131,10 +131,10 @@ def named(connection: sqlite3.Connection, name: str, filters: Filters) -> list[H
     return _selected(connection, "entries.name = ?", [name], filters, 20, 0)
 
 
-def numbered(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[Hit]:
-    """The entries of these numbers that are still there."""
+def numbered(connection: sqlite3.Connection, numbers: Sequence[int], filters: Filters) -> list[Hit]:
+    """The entries of these numbers that are still there, and count."""
     marks = ",".join("?" * len(numbers))
-    return _selected(connection, f"entries.id IN ({marks})", numbers, Filters(), len(numbers), 0)
+    return _selected(connection, f"entries.id IN ({marks})", numbers, filters, len(numbers), 0)
 
 
 def saying(connection: sqlite3.Connection, text: str, filters: Filters) -> list[Hit]:

@@ -95,8 +95,8 @@ def near(  # noqa: PLR0913  (where, what, of what, beside what, and one about th
             if index_vectors.behind(connection, make.name):
                 return None
         asked = make([question])[0]
-        found = _signs(home, lives=lives).nearest(connection, asked, filters, _NEAREST)
-        hits = numbered(connection, list(found))
+        found = _signs(home, connection, lives=lives).nearest(connection, asked, filters, _NEAREST)
+        hits = numbered(connection, list(found), filters)
         return Near(tuple(hits), {**likeness(connection, asked, numbers[:_COMPARED]), **found})
     except (
         OSError,
@@ -147,14 +147,14 @@ def _few(home: Home, make: Vectors, left: int, *, lives: bool) -> None:
         _in_another_process(home)
 
 
-def _signs(home: Home, *, lives: bool) -> Signs:
+def _signs(home: Home, connection: sqlite3.Connection, *, lives: bool) -> Signs:
     """The table of this index, kept where the process goes on."""
     from coffer.store.index_near import Signs  # noqa: PLC0415  (as above)
 
-    inode = index.path(home).stat().st_ino
+    mark = index.mark_of(connection)
     held = _HELD.get(home.root)
-    if held is None or held[0] != inode:
-        held = (inode, Signs())
+    if held is None or held[0] != mark:
+        held = (mark, Signs())
         if lives:
             _HELD[home.root] = held
     return held[1]
