@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,10 +12,11 @@ import pytest
 
 from coffer.store import projects as pages
 from coffer.store.project_errors import MergedSince, MergeRefused, ProjectNotFound
-from coffer.work.project.apart import separate
+from coffer.work.project.apart import join, separate
 from coffer.work.project.identity import identity_of, memory_root, register
 from coffer.work.project.memory_folder import memory_folder
 from coffer.work.project.projects import about, alias, find, label, merge, planned, undo_project
+from coffer.work.rules.lane import lane_folder, lane_for
 from tests.memory.repositories import git, repository
 from tests.memory.test_handoff import Desk
 
@@ -167,6 +171,80 @@ def test_a_clone_is_kept_apart_and_its_memory_read_nowhere_else(two: Two) -> Non
         separate(two.home, two.user, two.old, NOW)
     with pytest.raises(ProjectNotFound):
         separate(two.home, two.user, two.user, NOW)
+
+
+def test_a_clone_that_is_apart_keeps_the_rules_of_the_others(two: Two) -> None:
+    address = "https://example.org/tide/charts"
+    first, second = (repository(two.user / name / "charts", address) for name in ("one", "two"))
+    register(two.home, first)
+    lane = lane_folder(two.home, first)
+    lane.mkdir()
+    (lane / "person.md").write_text("- Never push on Fridays.\n")
+    separate(two.home, two.user, second, NOW)
+    assert [rule.text for rule in lane_for(two.home, second).rules] == ["Never push on Fridays."]
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from coffer.store.home import Home
+from coffer.work.project.apart import join, separate
+from tests.memory.test_projects import NOW
+user, tree, step = Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
+def count(event, arguments):
+    global step
+    if event in ("os.rename", "os.link", "os.remove", "sqlite3.connect"):
+        step -= 1
+        if not step:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(count)
+{"join": join, "separate": separate}[sys.argv[1]](Home(user / ".coffer"), user, tree, NOW)
+"""
+
+
+def killed_at(two: Two, verb: str, tree: Path, step: int) -> bool:
+    """Whether a command was killed before its nth step; else it came to its end."""
+    run = [sys.executable, "-c", _KILLED, verb, str(two.user), str(tree), str(step)]
+    done = subprocess.run(run, check=False, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    return done.returncode != 0
+
+
+def test_killed_at_any_step_nothing_apart_is_told_to_others_and_nothing_is_told_twice(two: Two) -> None:
+    (memory_folder(two.home, two.tide) / "rules" / "rules.md").unlink()
+    tree = two.user / "draft"
+    git(two.tide, "worktree", "add", "-q", "-b", "draft", str(tree))
+    separate(two.home, two.user, tree, NOW)
+    join(two.home, two.user, tree, NOW)  # from now on the others' page names it as one that was merged
+    before, note, step = two.files(), NOTE.format(7, "of draft"), 0
+    while True:
+        step += 1
+        killed = killed_at(two, "separate", tree, step)
+        root = memory_root(two.home, two.user, tree)
+        assert root is not None
+        own = identity_of(root, two.home)
+        assert not own.apart or own.id not in identity_of(two.tide, two.home).aliases, f"killed at {step}"
+        if not own.apart:
+            own = identity_of(tree_apart(two, tree), two.home)
+        lane = pages.folder(two.home, own.id) / "knowledge"
+        lane.mkdir(exist_ok=True)
+        (lane / "2026-11-30.md").write_text(note)
+        joining = killed_at(two, "join", tree, step)
+        if memory_root(two.home, two.user, tree) != two.tide:
+            join(two.home, two.user, tree, NOW)
+        assert sorted(two.files().values()) == sorted([*before.values(), note]), f"killed at {step}"
+        next(path for path in two.home.root.rglob("*.md") if path.read_text() == note).unlink()
+        if not killed and not joining:
+            break
+    assert step > 5, "else the steps were not met"
+
+
+def tree_apart(two: Two, tree: Path) -> Path:
+    """A work tree that was about to be kept apart, being so."""
+    separate(two.home, two.user, tree, NOW)
+    root = memory_root(two.home, two.user, tree)
+    assert root == tree
+    return root
 
 
 def test_a_worktree_that_is_apart_stays_so_when_it_is_moved_and_when_it_is_gone(two: Two) -> None:

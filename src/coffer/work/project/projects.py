@@ -162,7 +162,7 @@ def planned(home: Home, old: str, new: str) -> Merge:
         place = next(
             where
             for where in _names(inner, old)
-            if where not in taken and not os.path.lexists(target / where)
+            if where not in taken and (not os.path.lexists(target / where) or _is_one(path, target / where))
         )
         taken.add(place)
         moves.append(Move(f"{old}/{inner}", f"{new}/{place}"))
@@ -210,7 +210,7 @@ def undo_project(receipt: Receipt, home: Home, now: datetime | None = None) -> R
         source, target = base / move.source, base / move.target
         if not os.path.lexists(target) and os.path.lexists(source):
             continue  # a merge that was killed never moved it
-        if _digest(target) != digest or os.path.lexists(source):
+        if _digest(target) != digest or (os.path.lexists(source) and not _is_one(source, target)):
             raise MergedSince(receipt.id, str(target))
         back.append(Move(move.target, move.source))
     for move in back:
@@ -258,7 +258,9 @@ def written(home: Home, pages: list[Known], verb: str, now: datetime) -> Receipt
     """Write pages of projects with a receipt that holds what was there. Raises ProjectBroken, WriteFailed."""
     receipt = begun(KIND, "", "", projects.folder(home, pages[0].id), now)
     receipt.data = {"verb": verb, "pages": _pages(home, *(page.id for page in pages))}
-    for page in pages:
+    for page in reversed(
+        pages
+    ):  # the one that says where a memory lies comes last: a kill before it changes nothing
         projects.write(home, page)
     receipt.status, receipt.data["after"] = DONE, _pages(home, *(page.id for page in pages))
     with database(home) as connection:
@@ -318,10 +320,19 @@ def _move(home: Home, move: Move) -> None:
             target.parent.relative_to(home.root),
         ):
             home.make(home.root / folder)
-        os.link(source, target, follow_symlinks=False)
+        if not _is_one(source, target):
+            os.link(source, target, follow_symlinks=False)
         source.unlink()
         sync_folder(target.parent)
         sync_folder(source.parent)
+
+
+def _is_one(source: Path, target: Path) -> bool:
+    """Whether both are one file: a move that was killed in the middle leaves it under either name."""
+    try:
+        return os.path.samestat(source.lstat(), target.lstat())
+    except OSError:
+        return False
 
 
 def _digest(path: Path) -> str:

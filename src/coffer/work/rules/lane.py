@@ -8,6 +8,8 @@ from pathlib import Path
 
 from coffer.core.lane import Lane, LaneRefused, lane_of
 from coffer.store.home import Home
+from coffer.store.projects import folder
+from coffer.work.project.identity import shared_id
 from coffer.work.project.memory_folder import memory_folder
 
 LARGEST = 262_144
@@ -16,8 +18,11 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def lane_folder(home: Home, project: Path | None) -> Path:
-    """Where a project's lane lies, or the one for every project (None). Nothing is made."""
-    return memory_folder(home, project) / "rules"
+    """Where a project's lane lies, or the one for every project (None). Nothing is made.
+
+    A clone whose memory is kept apart has the lane of the others: what the person forbade holds in all of them.
+    """
+    return (folder(home, shared_id(project, home)) if project else memory_folder(home, None)) / "rules"
 
 
 def lane_for(home: Home, project: Path | None) -> Lane:
