@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from coffer.core.evidence import Conversation, moment
+from coffer.core.inflight import conversation
 from coffer.work.guarding.instant import from_folder
+from tests.transcripts import Claude, read, text
 
 HARNESS = Path(__file__).parents[1] / "fixtures" / "harness"
 
@@ -20,8 +22,8 @@ def seen(name: str) -> Conversation:
 
 
 def lines(name: str, words: str) -> int:
-    text = (HARNESS / name / "transcript.jsonl").read_text("utf-8")
-    return sum(words in line for line in text.splitlines())
+    told = (HARNESS / name / "transcript.jsonl").read_text("utf-8")
+    return sum(words in line for line in told.splitlines())
 
 
 @pytest.mark.parametrize("name", ["teammate-idle", "team-compacted", "teammate-finished"])
@@ -75,3 +77,19 @@ def test_what_a_subagent_scheduled_is_seen_in_its_own_transcript() -> None:
     assert read.conversation is not None
     assert [call.tool for call in read.conversation.calls] == ["Agent"]
     assert [call.tool for each in read.helpers for call in each.conversation.calls] == ["CronCreate"]
+
+
+@pytest.mark.parametrize(
+    ("answered", "kinds"),
+    [({"scheduledFor": 1}, ["schedule"]), ({"teammate_id": "docs"}, ["teammate"]), ({"stdout": "done"}, [])],
+)
+def test_an_answer_tells_what_it_began_where_its_call_is_not_in_the_file(
+    answered: dict[str, object], kinds: list[str]
+) -> None:
+    made = Claude()
+    made.user("Do it")
+    made.result("c1", toolUseResult=answered)
+    made.answer(text("Done."))
+    data = made.data
+    found = conversation(read(data), lambda record: data[record.start : record.end])
+    assert [call.shape for call in found.calls] == kinds
