@@ -59,6 +59,8 @@ def test_a_prompt_without_an_answer_ends_it() -> None:
     made.user("And now the other thing, please")
     assert is_shown(words(made), ["❯ And now the other", "  thing, please"])
     assert not is_shown(words(made), ["● Done."])
+    made.user("\n".join(["Here is the log", *(f"line {number}" for number in range(100)), "What is this?"]))
+    assert is_shown(words(made), ["  line 98", "  line 99", "  What is this?"])  # its beginning is far above
 
 
 def test_a_refused_prompt_ends_it_whatever_the_client_draws_of_the_refusal() -> None:

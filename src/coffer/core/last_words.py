@@ -28,9 +28,10 @@ Line = Callable[[Record], bytes]
 
 
 def last_words(transcript: Transcript, line: Line) -> str:
-    """The end of the last answer, or the beginning of a prompt that has none; "" where neither tells.
+    """The end of the last answer, or of a prompt that has none; "" where neither tells.
 
-    line: the bytes of a record. Behind a compaction the client shows none of what was before it.
+    line: the bytes of a record. Of a prompt that is longer than the screen the client shows the end. Behind a
+    compaction it shows none of what was before.
     """
     for record in reversed(live_branch(transcript).records):
         if isinstance(record.detail, Boundary) or record.summary:
@@ -43,7 +44,7 @@ def last_words(transcript: Transcript, line: Line) -> str:
         if record.type == "user" and record.plain and not record.meta:
             said = _text(line(record))
             if not said.startswith("<"):  # what the client writes about its own commands
-                return _enough(_letters(said)[:LETTERS])
+                return _enough(_letters(said)[-LETTERS:])
     return ""
 
 
