@@ -13,7 +13,7 @@ from coffer.core.entry import entries_of, made
 from coffer.core.forget import FORGOTTEN, cut, forms, struck
 from coffer.store import vault
 from coffer.store.db import DONE, begun, database, receipt, receipts, save
-from coffer.store.forgotten import ForgottenBroken
+from coffer.store.forgotten import ForgottenBroken, forgotten_of, keep_forgotten
 from coffer.store.home import Home
 from coffer.store.pruned import Content, get, put
 from coffer.work.memory.forget import forget, look
@@ -310,6 +310,15 @@ def test_agents_do_not_bring_it_back_and_the_person_may(tmp_path: Path) -> None:
     assert machine.alone("forget", "--text", PHRASE, "--lift", "--yes", "--json").json == {"lifted": False}
     now = keeper.add(folder, "a.md", f"It is {PHRASE} now")
     assert keeper.texts()[now] == f"It is {PHRASE} now"
+
+
+def test_a_phrase_that_is_forgotten_twice_is_kept_once_and_no_branch_brings_it_back(keeper: Keeper) -> None:
+    keep_forgotten(keeper.home, [PHRASE], {})
+    once = forgotten_of(keeper.home)
+    keep_forgotten(keeper.home, [PHRASE, PHRASE], {})
+    assert forgotten_of(keeper.home) == once
+    entry = made("journal", "a day", source="distil", time="", branch=f"for-{PHRASE}")
+    assert vault.tellable(keeper.home, entry).branch == f"for-{FORGOTTEN}"
 
 
 def test_a_list_that_can_not_be_read_lets_nothing_be_written(keeper: Keeper) -> None:

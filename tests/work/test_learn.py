@@ -16,6 +16,7 @@ from coffer.core.digest import parse
 from coffer.disk import digest_file
 from coffer.disk.replace import locked
 from coffer.errors import Busy
+from coffer.store.forgotten import keep_forgotten
 from coffer.work.rules import draft as draft_module
 from coffer.work.rules.shelf import Shelf
 from coffer.work.undo_any import undo_any
@@ -50,6 +51,18 @@ def test_three_sessions_promote_one_rule_with_three_pieces_of_evidence(desktop: 
     assert learned.states()["counted"] == 3
     assert "co-author" in rules[0].text.lower()
     assert rules[0].text.lower().startswith("do not")
+
+
+def test_what_was_forgotten_is_not_learned(desktop: Desktop) -> None:
+    tide = desktop.project("tide")
+    keep_forgotten(desktop.home, ["co-author lines"], {})
+    desktop.session(tide, [ONE, "Never commit to main directly."], "s0")
+    desktop.learn()
+    (rule,) = [*desktop.rules(tide), *desktop.rules(None)]
+    assert "main" in rule.text
+    files = [path for path in desktop.root.rglob("*") if path.is_file() and path.suffix != ".jsonl"]
+    assert desktop.home.database in files
+    assert not [path for path in files if b"co-author lines" in path.read_bytes()]
 
 
 def test_the_same_correction_one_session_at_a_time(desktop: Desktop) -> None:

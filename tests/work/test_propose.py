@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from coffer.errors import Busy
+from coffer.store.forgotten import keep_forgotten
 from coffer.work.rules.draft import counting
 from coffer.work.rules.propose import Said, by_words, issue, propose
 from coffer.work.rules.rule_errors import NothingToChange, RuleRefused, TicketInvalid
@@ -113,6 +114,16 @@ def test_a_refused_wording_leaves_the_ticket_good(desktop: Desktop, tide: Path) 
             propose(ticket, wrong, desktop.shelf())
     assert desktop.rules(tide) == ()
     propose(ticket, RULE, desktop.shelf())
+
+
+def test_what_was_forgotten_is_in_no_proposal_and_no_evidence(desktop: Desktop, tide: Path) -> None:
+    path = desktop.session(tide, [TURN], "a")
+    keep_forgotten(desktop.home, ["still doing it", "test container"], {})
+    ticket = ticket_for(desktop, tide, path)
+    with pytest.raises(RuleRefused, match="forgotten"):
+        propose(ticket, RULE, desktop.shelf())
+    propose(ticket, replace(RULE, prohibition="Do not mock the database."), desktop.shelf())
+    assert b"still doing it" not in desktop.home.database.read_bytes()
 
 
 def test_a_counted_turn_is_not_counted_again(desktop: Desktop, tide: Path) -> None:

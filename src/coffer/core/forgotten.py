@@ -13,13 +13,14 @@ import re
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
 from coffer.core.forget import FORGOTTEN, spellings
 from coffer.core.steps import Story
+from coffer.core.turn import Action, Turn
 
 HEAD = 24
 """Bytes of a phrase's beginning that its checksum is made of, so that all long phrases are looked for in one pass."""
@@ -73,10 +74,8 @@ def tokens_of(phrase: str, seed: int, salt: bytes) -> list[Token]:
 
 def is_of(token: Token, phrase: str) -> bool:
     """Whether a token was made of this phrase."""
-    return any(
-        _digest(b" ".join(_bytes(spelled).split()), token.salt) == token.digest
-        for spelled in spellings(phrase)
-    )
+    spelled = {b" ".join(_bytes(one).split()) for one in spellings(phrase)}
+    return any(len(data) == token.length and _digest(data, token.salt) == token.digest for data in spelled)
 
 
 def struck_out(text: str, forgotten: Forgotten) -> str:
@@ -116,6 +115,16 @@ def unforgotten(story: Story, forgotten: Forgotten, lane: str, session: str) -> 
     if until is None:
         return story
     return msgspec.structs.replace(story, steps=[one for one in story.steps if one.time > until])
+
+
+def turn_without(turn: Turn, forgotten: Forgotten) -> Turn:
+    """A turn without the words that are forgotten, in it and in what it looks back on."""
+    return replace(
+        turn,
+        text=struck_out(turn.text, forgotten),
+        before=struck_out(turn.before, forgotten),
+        actions=tuple(Action(one.tool, struck_out(one.target, forgotten)) for one in turn.actions),
+    )
 
 
 def _struck(step: Any, forgotten: Forgotten) -> Any:

@@ -48,7 +48,12 @@ def keep_forgotten(home: Home, phrases: Iterable[str], sessions: Mapping[str, st
     with held(home, home.root / FILE, _WAIT):
         known = forgotten_of(home)
         seed = known.seed or secrets.randbelow(1 << 32)
-        new = [token for phrase in phrases for token in tokens_of(phrase, seed, secrets.token_bytes(16))]
+        new = [
+            token
+            for phrase in dict.fromkeys(phrases)
+            if not any(is_of(one, phrase) for one in known.tokens)  # each costs every text that is told later
+            for token in tokens_of(phrase, seed, secrets.token_bytes(16))
+        ]
         _write(home, Forgotten(seed, (*known.tokens, *new), {**known.sessions, **sessions}))
 
 

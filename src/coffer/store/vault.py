@@ -116,7 +116,8 @@ def tellable(home: Home, entry: Entry) -> Entry:
     more = tuple(
         (key, struck_out(value, forgotten) if key != "folder" else value) for key, value in safe.more
     )
-    return replace(safe, text=struck_out(safe.text, forgotten), more=more)
+    text, branch = struck_out(safe.text, forgotten), struck_out(safe.branch, forgotten)
+    return replace(safe, text=text, branch=branch, more=more)
 
 
 def redacted(entry: Entry) -> Entry:

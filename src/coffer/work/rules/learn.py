@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from coffer.core.events import Change, DayPassed, Settings
+from coffer.core.forgotten import turn_without
 from coffer.core.turn import Turn
 from coffer.disk.anchor import anchor
 from coffer.disk.places import Places
@@ -23,6 +24,7 @@ from coffer.disk.sessions import ARCHIVED, MAIN, Found, find_sessions
 from coffer.errors import CofferError, FileMoved
 from coffer.store.db import Receipt, database
 from coffer.store.evidence import HeardTurn, heard_up_to, keep_offset, keep_turns, known
+from coffer.store.forgotten import forgotten_of
 from coffer.store.home import Home
 from coffer.work.rules.ask import Asker
 from coffer.work.rules.draft import counting
@@ -144,7 +146,13 @@ class Learning:
         )  # its offsets are not the file's: it is heard whole, or not again
         heard = hear(found.path, 0 if packed else since, parents)
         offset = status.st_size if packed else heard.offset
-        return list(heard.turns), _Mark(path, status.st_ino, offset, anchor(found.path, offset))
+        return self._told(heard.turns), _Mark(path, status.st_ino, offset, anchor(found.path, offset))
+
+    def _told(self, turns: Sequence[Turn]) -> list[Turn]:
+        """Those in which nothing stands that was forgotten: it would come back in a rule and its evidence."""
+        forgotten = forgotten_of(self.home)
+        left = [(turn, turn_without(turn, forgotten)) for turn in turns]
+        return [after for turn, after in left if after.text == turn.text]
 
     def _since(self, path: Path, inode: int) -> int:
         if not self.home.database.exists():

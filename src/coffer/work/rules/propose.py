@@ -15,6 +15,7 @@ from pathlib import Path
 
 from coffer.core.digest_text import hidden, one_line
 from coffer.core.events import Corrected
+from coffer.core.forgotten import struck_out, turn_without
 from coffer.core.redact import redact
 from coffer.core.rule import Persistence, Rule, Wording, title_of
 from coffer.core.similar import compare
@@ -24,6 +25,7 @@ from coffer.disk.replace import refusals
 from coffer.store.db import database
 from coffer.store.evidence import HeardTurn
 from coffer.store.evidence import turn as kept_turn
+from coffer.store.forgotten import forgotten_of
 from coffer.store.home import Home
 from coffer.work.rules.desk import Done, checked, finish
 from coffer.work.rules.draft import Draft, counting
@@ -88,9 +90,12 @@ def propose(ticket: str, said: Said, shelf: Shelf) -> Done:
 
 def _propose(ticket: str, said: Said, shelf: Shelf) -> Done:
     transcript, name, folder = _good(ticket, shelf)
-    turn = _turn(Path(transcript), name)
+    forgotten = forgotten_of(shelf.home)
+    turn = turn_without(_turn(Path(transcript), name), forgotten)
     _check_undecided(turn, shelf.home)
     text = checked(said.prohibition)
+    if any(struck_out(one, forgotten) != one for one in (text, said.scope, said.before, said.after)):
+        raise RuleRefused("it holds words that the person had forgotten for good")
     project = shelf.project(turn.folder or folder)
     persistence: Persistence = "persistent" if said.persistence == "persistent" or not project else "session"
     heard = _heard(turn, project, persistence)
