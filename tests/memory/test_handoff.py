@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -154,6 +155,23 @@ def test_a_handoff_is_found_with_what_happened_since(desk: Desk) -> None:
     ):
         assert words in said
     assert as_json(found, NOW)["found"] is True
+
+
+def test_a_reflog_is_read_once_however_many_handoffs_look_for_a_new_name(desk: Desk) -> None:
+    for number in range(5):
+        desk.set("draw", branch=f"gone-{number}")
+    git(desk.tide, "branch", "other")
+    read: list[str] = []
+    listening = [True]  # a hook can't be taken out again
+
+    def heard(event: str, arguments: tuple[object, ...]) -> None:
+        if listening and event == "open" and str(arguments[0]).endswith("logs/refs/heads/other"):
+            read.append(str(arguments[0]))
+
+    sys.addaudithook(heard)
+    assert len(desk.resume().others) == 5
+    listening.clear()
+    assert len(read) == 1
 
 
 def test_no_handoff_says_what_else_there_is(desk: Desk) -> None:

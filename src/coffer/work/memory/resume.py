@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -55,7 +55,7 @@ def resume_of(place: Place, branch: str = "") -> Resumed:
         was,
         place.doing if wanted == place.branch else "",
         _since(place, entry, wanted, heads) if entry is not None else Since(),
-        tuple(_other(place, one, heads) for one in others),
+        tuple(_others(place, others, heads)),
         notes,
         journal,
         0 if entry is not None else len(vault.files(place.history(wanted))),
@@ -66,14 +66,24 @@ _MOST_HEADS = 200
 """Branches whose reflog is looked at for a former name."""
 
 
-def _other(place: Place, entry: Entry, heads: Mapping[str, bool]) -> Other:
-    """Another branch's handoff, also where the branch has another name by now."""
-    if place.checkout is None or not heads or entry.branch in ("", DETACHED) or entry.branch in heads:
-        return Other(entry, _state(place, entry, entry.branch, heads))
+def _others(place: Place, entries: Sequence[Entry], heads: Mapping[str, bool]) -> Iterator[Other]:
+    """Other branches' handoffs, also where a branch has another name by now."""
+    known = {"", DETACHED, *heads}
+    names = _renamed(place, heads) if any(one.branch not in known for one in entries) else {}
+    for one in entries:
+        name = names.get(one.branch, "") if one.branch not in known else ""
+        yield Other(one, _state(place, one, name or one.branch, heads), name)
+
+
+def _renamed(place: Place, heads: Mapping[str, bool]) -> Mapping[str, str]:
+    """Former names of the branches that there are → what they are called now; each reflog is read once."""
+    found: dict[str, str] = {}
+    if place.checkout is None:
+        return found
     for name in list(heads)[:_MOST_HEADS]:
-        if entry.branch in renamed_from(place.checkout, name):
-            return Other(entry, _state(place, entry, name, heads), name)
-    return Other(entry, _state(place, entry, entry.branch, heads))
+        for former in renamed_from(place.checkout, name):
+            found.setdefault(former, name)
+    return found
 
 
 def _heads(place: Place) -> Mapping[str, bool]:
