@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
 
 from coffer.core.entry import entries_of, made
 from coffer.core.forget import FORGOTTEN, cut, forms, struck
-from coffer.store import vault
+from coffer.store import index, vault
 from coffer.store.db import DONE, begun, database, receipt, receipts, save
 from coffer.store.forgotten import ForgottenBroken, forgotten_of, keep_forgotten
 from coffer.store.home import Home
@@ -153,6 +155,27 @@ def test_a_phrase_is_nowhere_any_more(keeper: Keeper) -> None:
     assert (kept.status, kept.data["note"]) == (COLLECTED, "about [forgotten]")
     assert turn == ("no, [forgotten]!",)
     assert json.loads((home.root / "guard" / "s.jsonl").read_text())["stdin"]["prompt"] == "[forgotten]"
+
+
+def test_an_index_that_is_being_made_is_waited_for(keeper: Keeper) -> None:
+    """Its maker has read the files as they were, and puts it in its place when it has done."""
+    at_work, may_end = threading.Event(), threading.Event()
+
+    def make() -> None:
+        with index.alone(keeper.home, 10.0):
+            at_work.set()
+            may_end.wait(30)
+            index.path(keeper.home).write_text(PHRASE)
+
+    with ThreadPoolExecutor(2) as both:
+        maker = both.submit(make)
+        at_work.wait(30)
+        forgetting = both.submit(forget, keeper.home, look(keeper.home, keeper.environment, phrase=PHRASE))
+        wait([forgetting], 2.0)  # the longer, the surer this fails where nobody waits
+        may_end.set()
+        maker.result()
+        assert forgetting.result() == []
+    assert keeper.holding(PHRASE) == []
 
 
 def test_an_entry_goes_whole_and_its_text_with_it(keeper: Keeper) -> None:

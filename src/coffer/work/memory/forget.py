@@ -20,7 +20,7 @@ from coffer.core.forget import FORGOTTEN, SHORTEST, cut, forms, spellings, struc
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
 from coffer.errors import FileMoved, WriteFailed
-from coffer.store import vault
+from coffer.store import index, vault
 from coffer.store.db import database, receipts, save
 from coffer.store.forget import destroy, pieces_with, rows_with, strike
 from coffer.store.home import Home
@@ -48,6 +48,7 @@ _OTHERS = (
 """Names in Coffer's folder that have a way of their own here, or hold nothing that was said."""
 _INDEX = ("index.db", ".index.db", "coffer.db")
 """How names of databases begin: a killed run leaves some with more behind."""
+_INDEX_SECONDS = 60.0
 _LARGEST = 64 << 20
 _LEAST_TEXT = 16
 """Characters of an entry's text from which it is looked for elsewhere too: “main” stands in everything."""
@@ -123,9 +124,25 @@ def forget(home: Home, found: Found, now: datetime | None = None) -> list[Place]
         except (OSError, WriteFailed, FileMoved) as error:
             why = getattr(error, "strerror", None) or str(error)
             left.append(Place(place.kind, place.path, f"{place.what}: {why}", place.count))
-    for path in (*home.root.glob("index.db*"), *home.root.glob(".index.db*")):
-        path.unlink(missing_ok=True)  # made from the files: it is made anew without it
-    return left
+    return left + _index(home)
+
+
+def _index(home: Home) -> list[Place]:
+    """Let the index go, which is made anew from the files; the place where it could not be.
+
+    Who is making it has read the files as they were, and would put it back: that one is waited for.
+    """
+    try:
+        with index.alone(home, _INDEX_SECONDS):
+            for path in (*home.root.glob("index.db*"), *home.root.glob(".index.db*")):
+                path.unlink(missing_ok=True)
+    except OSError as error:
+        why = error.strerror or str(error)
+    except index.IndexBusy:
+        why = "another process was making it all the time. Forget it once more"
+    else:
+        return []
+    return [Place("file", index.path(home), f"the index: {why}")]
 
 
 def _entries(home: Home) -> Iterator[tuple[Path, str, Entry]]:
