@@ -329,6 +329,16 @@ def test_what_a_subagent_schedules_outlives_it_and_what_it_spawns_does_not() -> 
     assert kinds(evidence(helpers=(helper,), hooks=told)) == []
 
 
+def test_a_teammate_that_a_person_took_for_over_blocks_again_where_a_later_stop_lists_it() -> None:
+    """Another of the same name may have been spawned since: a reload would end it."""
+    mate = {"background_tasks": [{"id": "docs@session-5f0c5a62", "type": "teammate"}]}
+    found = evidence(hooks=without_stop(stop(T - 100, **mate)))
+    cleared = frozenset(each.id for each in judge(found).write.blockers)
+    assert judge(replace(found, cleared=cleared)).write.safe
+    later = evidence(hooks=without_stop(stop(T - 1, **mate)), cleared=cleared)
+    assert [each.kind for each in judge(later).write.blockers] == ["teammate"]
+
+
 def test_a_deleted_team_clears_nothing_and_a_person_can() -> None:
     """An ambiguous TeamDelete leaves the members: a wedge that is cleared by hand."""
     created, deleted = Call("TeamCreate", "c2", T - 0.5, "done"), Call("TeamDelete", "c3", T - 0.4, "done")

@@ -259,7 +259,9 @@ def _task(task: object, stop: Hook, evidence: Evidence) -> Iterator[Blocker]:
         if not _all_idle(evidence.registry):
             yield Blocker(row.kind, f"{who} lists {kind} {name}", "status idle")
     elif not began_since(stop.time, evidence.registry):
-        yield Blocker("teammate", f"{who} lists teammate {name}", NEXT_STOP, f"teammate:{name}")
+        # by its Stop too: what a person takes for over may come back, and a teammate of the same name then blocks
+        cleared = f"teammate:{name}:{stop.time or 0:.0f}"
+        yield Blocker("teammate", f"{who} lists teammate {name}", NEXT_STOP, cleared)
 
 
 def _whose(stop: Hook, session: str) -> str:
