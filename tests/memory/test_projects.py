@@ -239,6 +239,20 @@ def test_killed_at_any_step_nothing_apart_is_told_to_others_and_nothing_is_told_
     assert step > 5, "else the steps were not met"
 
 
+def test_what_is_apart_again_has_its_label_still_and_speaks_for_nobody(two: Two) -> None:
+    tree = two.user / "draft"
+    git(two.tide, "worktree", "add", "-q", "-b", "draft", str(tree))
+    separate(two.home, two.user, tree, NOW)
+    label(two.home, two.user, tree, "Sketches", NOW)
+    own = register(two.home, tree).id
+    merge(two.home, two.names[0], own, NOW)
+    join(two.home, two.user, tree, NOW)
+    separate(two.home, two.user, tree, NOW)
+    page = pages.known(two.home, own)
+    assert page is not None
+    assert (page.label, page.was, page.into) == ("Sketches", (), "")
+
+
 def tree_apart(two: Two, tree: Path) -> Path:
     """A work tree that was about to be kept apart, being so."""
     separate(two.home, two.user, tree, NOW)
@@ -261,5 +275,8 @@ def test_a_worktree_that_is_apart_stays_so_when_it_is_moved_and_when_it_is_gone(
     git(two.tide, "worktree", "remove", str(tree))
     gone = memory_root(two.home, two.user, tree / "src")
     assert gone == tree, "its last session may still be untold"
+    assert memory_root(two.home, two.user, two.tide / ".." / "draft") == tree
+    with pytest.raises(MergeRefused, match=f"is gone.*merge {own} "):
+        join(two.home, two.user, tree, NOW)
     assert identity_of(gone, two.home).id == own
     assert identity_of(two.tide, two.home).id == two.names[1]

@@ -7,6 +7,7 @@ forbade holds in all of them.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from coffer.store.db import Receipt
 from coffer.store.home import Home
 from coffer.store.project_errors import MergeRefused, ProjectNotFound
 from coffer.store.projects import Known
-from coffer.work.project.identity import apart_id, identity_of, reason_for_none, shared_id
+from coffer.work.project.identity import apart_id, identity_of, memory_root, reason_for_none, shared_id
 from coffer.work.project.projects import Merge, merge, planned, written
 
 
@@ -34,6 +35,12 @@ class Tree:
 
 def tree_of(home: Home, user: Path, folder: Path) -> Tree:
     """The work tree that a folder lies in. user: the home folder. Raises ProjectNotFound, MergeRefused."""
+    gone = memory_root(home, user, folder)
+    if gone is not None and not os.path.lexists(gone):
+        own = identity_of(gone, home).id
+        raise MergeRefused(
+            f"{gone} is gone. `coffer project merge {own} NAME` moves its memory to another's."
+        )
     root = project_of(folder, user)
     if root is None:
         raise ProjectNotFound(f"{folder} belongs to no project. {reason_for_none(folder, user)}")
@@ -60,7 +67,10 @@ def separate(home: Home, user: Path, folder: Path, now: datetime) -> Receipt:
             f"{tree.checkout.top} has no origin, so no clone shares its memory; only its worktrees do. "
             "Name the worktree that is to be apart."
         )
-    page = replace(Known(tree.own).seen(tree.checkout.top, origin), apart=True)
+    before = projects.read(home, tree.own) or Known(
+        tree.own
+    )  # of one that was apart already: its label stays
+    page = replace(before.seen(tree.checkout.top, origin), into="", was=(), apart=True)
     other = projects.read(home, tree.shared) or Known(tree.shared)
     pages = [page]
     if tree.own in other.was:  # it was apart before, and joined

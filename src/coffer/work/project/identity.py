@@ -86,8 +86,9 @@ def _gone_apart(home: Home, folder: Path) -> Path | None:
     """The worktree that was kept apart and is gone, of which a folder was a part: its sessions may still be untold."""
     if os.path.lexists(folder):
         return None
+    here = Path(os.path.realpath(folder))
     roots = (Path(root) for page in projects.all_known(home) if page.apart for root in page.roots)
-    return next((root for root in roots if folder.is_relative_to(root) and not os.path.lexists(root)), None)
+    return next((root for root in roots if here.is_relative_to(root) and not os.path.lexists(root)), None)
 
 
 def identity_of(root: Path, home: Home) -> Identity:
