@@ -329,6 +329,18 @@ def test_what_a_subagent_schedules_outlives_it_and_what_it_spawns_does_not() -> 
     assert kinds(evidence(helpers=(helper,), hooks=told)) == []
 
 
+def test_a_killed_client_that_a_person_took_for_over_says_nothing_any_more() -> None:
+    """Its file keeps the status in which it was killed, until the next turn of the one that lives."""
+    killed = entry(pid=8, alive=False, status="busy", statusUpdatedAt=(T - 50) * 1000)
+    both = evidence(registry=(entry(), killed))
+    assert {"process", "turn"} <= set(kinds(both))
+    cleared = frozenset({"process:8"})
+    assert judge(replace(both, cleared=cleared)).write.safe
+    assert kinds(evidence(registry=(entry(status="busy"), killed), cleared=cleared)) == ["turn"]
+    assert "process" in kinds(evidence(registry=(killed,), cleared=cleared)), "nobody else has it open"
+    assert "turn" in kinds(evidence(registry=(entry(), entry(pid=8, status="busy")), cleared=cleared))
+
+
 def test_a_teammate_that_a_person_took_for_over_blocks_again_where_a_later_stop_lists_it() -> None:
     """Another of the same name may have been spawned since: a reload would end it."""
     mate = {"background_tasks": [{"id": "docs@session-5f0c5a62", "type": "teammate"}]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 MILLISECONDS = 1e11
@@ -119,3 +119,17 @@ class Evidence:
     age: float | None = None
     editor: str = ""
     cleared: frozenset[str] = field(default_factory=frozenset)
+
+    def without_ended(self) -> Evidence:
+        """This instant without the clients that a person took for over, `process:<pid>`, where another one lives.
+
+        A client that was killed leaves its status behind, which would block as long as its file lies there.
+        """
+        if not any(entry.alive for entry in self.registry):
+            return self
+        left = (
+            entry
+            for entry in self.registry
+            if entry.alive is not False or f"process:{entry.pid}" not in self.cleared
+        )
+        return replace(self, registry=tuple(left))

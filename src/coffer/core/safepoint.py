@@ -68,6 +68,7 @@ class Verdict:
 
 def judge(evidence: Evidence) -> Verdict:
     """Judge one instant."""
+    evidence = evidence.without_ended()
     since = _since(evidence.registry)
     own = [hook for hook in evidence.hooks or () if _is_own(hook, evidence.session)]
     stop = next((hook for hook in reversed(own) if hook.event == "Stop"), None)
