@@ -24,6 +24,7 @@ from typing import Any, Self
 from coffer.mcp import hello
 from coffer.store.home import Home
 from coffer.work.agent_settings.mcp_files import write_mcp
+from tests.daemon.rig import gone
 from tests.work.learning import Desktop
 
 PYTHON = Path(sys.executable)
@@ -105,6 +106,14 @@ class Rig:
     def started(self) -> list[int]:
         """Pids of the daemons that pipes started."""
         return [int(pid) for pid in self.pid_file.read_text().split()] if self.pid_file.exists() else []
+
+    def daemon(self) -> int:
+        """Pid of the one that lives: a busy machine starts a second one, which finds the first and ends."""
+        wait_until(lambda: len(self._living()) == 1)
+        return self._living()[0]
+
+    def _living(self) -> list[int]:
+        return [pid for pid in self.started() if not gone(pid)]
 
     def close(self) -> None:
         for server in self.servers:

@@ -36,7 +36,7 @@ def test_without_a_daemon_the_handshake_is_answered_and_calls_wait_for_the_one_t
         assert client.open() == TOOLS
         assert "Only content" in client.call("restore", id="abcdef")[0]
         assert client.call("restore", id="abcdee")[1]
-    assert len(rig.started()) == 1
+    assert rig.daemon() in rig.started()
 
 
 def test_without_a_daemon_and_without_the_file_the_handshake_waits_too(rig: Rig, tide: Path) -> None:
@@ -108,8 +108,7 @@ def test_the_whole_daemon_serves_pipes_and_puts_their_socket_away(rig: Rig, tide
     with rig.pipe(tide) as client:
         assert client.open() == TOOLS
         assert "Only content" in client.call("restore", id="abcdef")[0]
-        (pid,) = rig.started()
-        os.kill(pid, signal.SIGTERM)
+        os.kill(rig.daemon(), signal.SIGTERM)
         wait_until(lambda: not (rig.home.root / "mcp.sock").exists())
         assert client.ask("ping")["result"] == {}
 
@@ -120,10 +119,10 @@ def test_an_idle_session_outlives_its_daemons(rig: Rig, tide: Path) -> None:
         client.open()
         for _ in range(3):
             assert "Only content" in client.call("restore", id="abcdef")[0]
-            os.kill(rig.started()[-1], signal.SIGKILL)
+            os.kill(rig.daemon(), signal.SIGKILL)
             wait_until(lambda: not rig.is_served())
             (rig.home.root / "daemon-started").unlink()  # no two starts within two seconds, else
-        assert len(rig.started()) == 3
+        assert len(rig.started()) >= 3
 
 
 def test_a_daemon_that_hangs_holds_nobody_for_ever(rig: Rig, tide: Path) -> None:

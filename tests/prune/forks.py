@@ -330,6 +330,7 @@ _INHERITED = (
     "coffer.work.agent_settings.codex_trust",
     "coffer.work.agent_settings.mcp_files",
     "coffer.work.setup.setup",
+    "filelock",
     "rich.progress",
     "rich.table",
 )

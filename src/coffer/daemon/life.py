@@ -20,11 +20,10 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from coffer.core.loads import loads
 from coffer.daemon.errors import DaemonBlocked, DaemonNotStarted, DaemonStays
 from coffer.disk.live import start_mark
+from coffer.disk.lock import acquired
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
 from coffer.store.home import Home
@@ -196,11 +195,10 @@ def _starting(home: Home) -> Iterator[None]:
     """One start at a time: a hundred commands at once start one daemon and wait for it."""
     with refusals(home.root):
         home.make(home.root)
-    lock = FileLock(home.root / "daemon-start.lock", mode=_OWN)
     with refusals(home.root):
         try:
-            lock.acquire(timeout=_LOCK_SECONDS)
-        except Timeout as error:  # an OSError too
+            lock = acquired(home.root / "daemon-start.lock", _LOCK_SECONDS)
+        except TimeoutError as error:  # an OSError too
             raise DaemonNotStarted("another command has been starting it for too long.") from error
     try:
         yield

@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from filelock import FileLock, Timeout
-
 from coffer.disk.files import Source
+from coffer.disk.lock import acquired
 from coffer.disk.sync import sync_file, sync_folder
 from coffer.errors import Busy, FileMoved, LateLinesKept, WriteFailed
 
@@ -81,11 +80,10 @@ class Ticket:
 def locked(folder: Path, path: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
     """Hold the lock of a file. seconds: how long to wait for another process. Raises Busy, WriteFailed."""
     name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
-    lock = FileLock(folder / f"{name}.lock", mode=0o600)
     with refusals(folder):
         try:
-            lock.acquire(timeout=seconds)
-        except Timeout as error:  # an OSError too
+            lock = acquired(folder / f"{name}.lock", seconds)
+        except TimeoutError as error:  # an OSError too
             raise Busy(str(path)) from error
     try:
         yield

@@ -14,10 +14,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from coffer.core.loads import loads
 from coffer.core.tiers import BREAKS, RELOADS
+from coffer.disk.lock import acquired
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
 from coffer.errors import Busy
@@ -115,10 +114,9 @@ def one_mover(home: Home, session: str) -> Iterator[None]:
     """Hold the right to move a session, for the whole move. Raises Busy where another process moves it, WriteFailed."""
     with refusals(home.locks):
         home.make(home.locks)
-        lock = FileLock(home.locks / f"guard-{session}.lock", mode=0o600)
         try:
-            lock.acquire(timeout=0)
-        except Timeout as error:  # an OSError too
+            lock = acquired(home.locks / f"guard-{session}.lock", 0)
+        except TimeoutError as error:  # an OSError too
             raise Busy(session) from error
     try:
         yield

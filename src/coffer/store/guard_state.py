@@ -13,9 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from filelock import FileLock
-
 from coffer.core.loads import loads
+from coffer.disk.lock import acquired
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
 from coffer.store.home import Home
@@ -84,9 +83,12 @@ def keep_state(home: Home, session: str, **changed: Any) -> bool:
         return False
     with refusals(path):
         home.make(path.parent)
-        with FileLock(path.parent / ".state.lock", timeout=_PATIENCE, mode=0o600):
+        lock = acquired(path.parent / ".state.lock", _PATIENCE)
+        try:
             after = replace(guard_state(home, session), **changed)
             return put(path, json.dumps(asdict(after)).encode(), 0o600)
+        finally:
+            lock.release()
 
 
 def _words(said: object) -> tuple[str, ...]:

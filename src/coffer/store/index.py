@@ -15,10 +15,9 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from coffer.core.entry import Lane, entries_of
 from coffer.core.text import is_text
+from coffer.disk.lock import acquired
 from coffer.store.home import Home
 from coffer.store.index_tables import TABLES, VERSION, add, folder_id, take_out
 from coffer.store.vault import dated, read, vault
@@ -310,10 +309,9 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 def alone(home: Home, wait: float) -> Iterator[None]:
     """Be the one process that writes the index. Raises IndexBusy; OSError where nothing may be written."""
     home.make(home.locks)
-    lock = FileLock(home.locks / "index.lock", mode=0o600)
     try:
-        lock.acquire(timeout=wait)
-    except Timeout as error:
+        lock = acquired(home.locks / "index.lock", wait)
+    except TimeoutError as error:
         raise IndexBusy from error
     try:
         yield

@@ -14,8 +14,6 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from coffer.core.bundle_files import (
     Files,
     Row,
@@ -27,6 +25,7 @@ from coffer.core.bundle_files import (
     rows_of,
     spool_entry,
 )
+from coffer.disk.lock import acquired
 from coffer.disk.put import put
 from coffer.errors import Busy, WriteFailed
 from coffer.store.home import Home
@@ -54,13 +53,16 @@ def publish(home: Home, entries: Mapping[str, Files]) -> list[str]:
     folder = bundles(home)
     try:
         home.make(folder)
-        with FileLock(home.make(home.locks) / "bundles.lock", _LOCK_SECONDS, _PRIVATE):
+        lock = acquired(home.make(home.locks) / "bundles.lock", _LOCK_SECONDS)
+        try:
             before = _rows(folder)
             for row in rows:
                 _fill(folder / row.key, listed[row.root])
             put(folder / "index", index_text(rows), _PRIVATE)
             _remove_stale(folder, {row.key for row in (*rows, *before)})
-    except Timeout as error:
+        finally:
+            lock.release()
+    except TimeoutError as error:
         raise Busy(str(folder)) from error
     except OSError as error:
         raise WriteFailed(str(folder), (error.strerror or str(error)).lower()) from error
