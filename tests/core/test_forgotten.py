@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from coffer.core.forget import FORGOTTEN
 from coffer.core.forgotten import Forgotten, is_of, struck_out, tokens_of, unforgotten, without
-from coffer.core.steps import PERSON, Committed, Happened, Planned, Ran, Said, Story, Touched
+from coffer.core.steps import PERSON, Committed, Happened, Planned, Ran, Said, Step, Story, Touched
 
 LONG = "a sentence of more than twenty-four bytes"
 SALT = bytes(range(16))
@@ -71,7 +71,7 @@ def test_a_token_holds_nothing_of_its_phrase_and_knows_it() -> None:
 
 
 def test_every_text_of_a_story_is_struck_and_its_names_stay() -> None:
-    steps = [
+    steps: list[Step] = [
         Said(PERSON, "use Hermes 4711", id="Hermes 4711"),
         Ran("curl Hermes 4711", ok=False, why="no Hermes 4711"),
         Committed("abc1234", "Hermes 4711"),

@@ -24,6 +24,7 @@ from coffer.core.steps import (
     Ran,
     Said,
     Scribe,
+    Step,
     Stopped,
     Story,
     Touched,
@@ -433,7 +434,7 @@ def test_what_a_program_printed_is_nobodys_words(said: str, left: str) -> None:
 
 
 def _turned(*prompts: str) -> list[str]:
-    steps = []
+    steps: list[Step] = []
     for number, said in enumerate(("Make the parser take tabs.", *prompts)):
         steps += [
             Said(PERSON, said, id=str(number)),
@@ -458,7 +459,11 @@ def test_a_prompt_that_is_said_better_after_an_interruption_stands_for_the_first
     better = "the most privacy preserving option is just the public key of the pair"
     assert _turned(first, better) == [first, better], "two wishes may differ in a word"
     turn = Turn("t", "claude", "s", "/w", "", better, "", (), INTERRUPTED, (), 0, 0)
-    steps = [Said(PERSON, "Look at how keys are shared.", id="1"), Said(PERSON, first, id="2"), Stopped()]
+    steps: list[Step] = [
+        Said(PERSON, "Look at how keys are shared.", id="1"),
+        Said(PERSON, first, id="2"),
+        Stopped(),
+    ]
     steps += [Said(PERSON, better, turn), Said(AGENT, "It is done now, all of it.")]
     story = Story("claude", [Happened(step, "", at) for at, step in enumerate(steps)])
     assert journal_of(story).points == [better]

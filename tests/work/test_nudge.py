@@ -115,8 +115,8 @@ def test_where_two_clients_have_it_open_the_person_is_told_to_close_one(stage: S
     sessions = stage.root / ".claude" / "sessions"
     sessions.mkdir(parents=True)
     for pid in (1, os.getpid()):
-        said = {"pid": pid, "procStart": start_mark(pid), "sessionId": "s1", "status": "idle"}
-        (sessions / f"{pid}.json").write_text(json.dumps(said))
+        row = {"pid": pid, "procStart": start_mark(pid), "sessionId": "s1", "status": "idle"}
+        (sessions / f"{pid}.json").write_text(json.dumps(row))
     stage.answers(120_000)
     said = "Coffer: 60% of 200,000 tokens are used (trim). 2 clients have this session open, so it is not pruned: "
     assert stage.nudge(COFFER_RUN="a1b2") == f"{said}close all but one"
