@@ -52,6 +52,27 @@ def test_an_answer_ends_it() -> None:
     assert not is_shown(found, ["● Begin.", "❯"])
 
 
+@pytest.mark.parametrize(
+    ("said", "drawn"),
+    [
+        ("Run this:\n\n```bash\nmake test\n```", ["● Run this:", "  make test"]),
+        ("Run this:\n\n~~~python\nx = 1\n~~~", ["● Run this:", "  x = 1"]),
+        ("> So:\n> ```sh\n> make\n> ```", ["● ▎ So:", "  ▎ make"]),
+        ("Steps:\n\n1. one\n1. two\n1. three", ["● Steps:", "  1. one", "  2. two", "  3. three"]),
+        ("7. one\n8. two\n   1) three", ["● 7. one", "  8. two", "    a. three"]),
+        ("Use\n3.11 or\n3. of them", ["● Use", "  3.11 or", "  3. of them"]),
+    ],
+)
+def test_markdown_is_found_as_the_client_draws_it(said: str, drawn: list[str]) -> None:
+    """Seen with 2.1.197: no fence, no name of a language, and numbers of its own."""
+    made = Claude()
+    made.user("Do it")
+    made.answer(text(said))
+    assert len(words(made)) > 5
+    assert is_shown(words(made), [*drawn, "", "❯"])
+    assert not is_shown(words(made), [*drawn[:-1], "", "❯"])
+
+
 def test_a_prompt_without_an_answer_ends_it() -> None:
     made = Claude()
     made.user("Do it")

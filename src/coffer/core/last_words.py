@@ -20,6 +20,11 @@ LETTERS = 16
 """Of the last words, so many are looked for."""
 FEWEST = 3
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_FENCE = re.compile(r"^[\s>]*(?:```|~~~).*$", re.MULTILINE)
+"""Around code. The client draws neither the fence nor the language that it names."""
+_NUMBER = re.compile(r"^[\s>]*\d{1,9}[.)][ \t]", re.MULTILINE)
+_DRAWN_NUMBER = re.compile(r"^\W*(?:\d{1,9}|[a-z]{1,5})[.)] ")
+"""Of an item of a list. The client counts anew, and in nested lists by letters."""
 _DRAWN_AS_IT_STANDS = "API Error"
 """How an error begins that the client draws in the words of its record. For "Prompt is too long" it draws "Context
 limit reached", so that a session which is full would never be pruned if those words were asked for."""
@@ -40,7 +45,8 @@ def last_words(transcript: Transcript, line: Line) -> str:
             said = _text(line(record))
             if record.failed and not said.startswith(_DRAWN_AS_IT_STANDS):
                 continue  # the prompt that it answers is on the screen, unless a rewind took off both
-            return _enough(_letters(_LINK.sub(r"\1", said))[-LETTERS:])
+            plain = _NUMBER.sub("", _FENCE.sub("", _LINK.sub(r"\1", said)))
+            return _enough(_letters(plain)[-LETTERS:])
         if record.type == "user" and record.plain and not record.meta:
             said = _text(line(record))
             if not said.startswith("<"):  # what the client writes about its own commands
@@ -50,7 +56,10 @@ def last_words(transcript: Transcript, line: Line) -> str:
 
 def is_shown(words: str, rows: Iterable[str]) -> bool:
     """Whether a screen shows these words of `last_words`; no words are always shown."""
-    return words in _letters("".join(rows))
+    drawn = list(rows)
+    return words in _letters("".join(drawn)) or words in _letters(
+        "".join(_DRAWN_NUMBER.sub("", row, count=1) for row in drawn)
+    )
 
 
 def _enough(words: str) -> str:
