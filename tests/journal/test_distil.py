@@ -21,6 +21,7 @@ from coffer.work.memory.distil_due import standings
 from coffer.work.memory.distil_errors import EntryChangedSince
 from coffer.work.memory.distil_model import Step
 from coffer.work.memory.forget import forget, look
+from coffer.work.project.apart import separate
 from coffer.work.receipts import to_undo
 from coffer.work.undo_any import undo_any
 from tests.journal.day import ANSWER, PROMPT, Day, answering
@@ -89,6 +90,25 @@ def test_what_grows_on_the_same_day_is_one_entry(day: Day) -> None:
     assert entry.text.count("src/sender.py") == 1
     assert "- Write a line about it into the news, please." in entry.text
     assert "created `NEWS.md`" in entry.text
+
+
+def test_what_grows_behind_a_separation_is_told_in_what_is_apart_and_only_that(day: Day) -> None:
+    (day.project() / ".git" / "config").write_text('[remote "origin"]\n\turl = git@forge.test:dev/tide.git\n')
+    day.session()
+    day.distil()
+    [shared] = day.entries()
+    separate(day.home, day.root, day.project(), MORNING)
+    grown(day, "one", "Write a line about it into the news, please.", MORNING.replace(hour=15))
+    day.distil()
+    entries = day.entries()
+    assert shared in entries, "as it was"
+    [apart] = [one for one in entries if one != shared]
+    assert apart.project not in ("", shared.project)
+    assert "NEWS.md" in apart.text
+    assert "src/sender.py" not in apart.text
+    grown(day, "one", "Write two lines about it into the news, please.", MORNING.replace(hour=15))
+    day.distil()
+    assert len(day.entries()) == 2
 
 
 def test_what_grows_on_another_day_is_told_there_and_only_that(day: Day) -> None:

@@ -27,7 +27,7 @@ from coffer.core.steps import Story
 from coffer.disk.anchor import anchor
 from coffer.disk.sessions import ARCHIVED, MAIN, Found
 from coffer.errors import CofferError
-from coffer.store import distilled, vault
+from coffer.store import distilled, projects, vault
 from coffer.store.db import DONE, PREPARED, Receipt, begun, database, save
 from coffer.store.db import FAILED as FAILED_RECEIPT
 from coffer.store.db import receipt as receipt_of
@@ -187,7 +187,7 @@ class Distiller:
         why, story = self._story(read, mine, begin)
         journal = journal_of(story)
         fresh = not why and not journal.empty
-        if old is not None and (fresh or self._demanded) and place.name == Path(mine.file).name:
+        if old is not None and (fresh or self._demanded) and self._goes_on(mine, place):
             begin = mine.begun  # the same day: the entry is made anew, from where it begins
             why, story = self._story(read, mine, begin)
             journal = journal_of(story)
@@ -215,6 +215,12 @@ class Distiller:
             time=distilled.stamp(self._clock()),
         )
         return replace(self._write(found, there, will, entry, old, turns(story)), story=read.story)
+
+    def _goes_on(self, mine: Row, place: Place) -> bool:
+        """Whether what is new belongs into the last entry: it is of the same day, and nothing was set apart since."""
+        file = Path(mine.file)
+        apart = (page := projects.known(self._home, place.project)) is not None and page.apart
+        return place.name == file.name and (not apart or place.folder == file.parent)
 
     def _own_entry(self, mine: Row) -> Entry | None:
         """The session's last entry, where it stands as it was written."""
