@@ -60,6 +60,9 @@ def test_an_answer_ends_it() -> None:
         ("> So:\n> ```sh\n> make\n> ```", ["● ▎ So:", "  ▎ make"]),
         ("Steps:\n\n1. one\n1. two\n1. three", ["● Steps:", "  1. one", "  2. two", "  3. three"]),
         ("7. one\n8. two\n   1) three", ["● 7. one", "  8. two", "    a. three"]),
+        ("See [the notes](https://x.invalid/n) of all", ["● See the notes (https://x.invalid/n) of all"]),
+        ("See [the notes](https://x.invalid/n) of all", ["● See the notes of all"]),
+        ("[One](https://x.invalid/n) is what we all have", ["● One is what", "  we all have"]),
         ("Use\n3.11 or\n3. of them", ["● Use", "  3.11 or", "  3. of them"]),
     ],
 )

@@ -1,4 +1,4 @@
-"""A session of the real client whose prompt the API refuses for its length is pruned and read again at once."""
+"""The last words of a file on the real screen: behind a refusal, and at the ends of answers in Markdown."""
 
 from __future__ import annotations
 
@@ -36,3 +36,30 @@ def test_a_refused_prompt_longer_than_the_screen_is_answered_by_a_prune(stage: S
         stage.ended(pane, stage.say(pane, 0))
         assert "removed; coffer restore" in stage.sent()
         assert "/resume" not in stage.sent()
+
+
+ENDS = (
+    "Run this:\n\n```bash\nmake test\n```",
+    "Steps:\n\n1. one\n1. two\n1. three",
+    "1. one\n   1. inner\n      1. deep\n      1. deeper",
+    "Here:\n\n| a | b |\n|---|---|\n| one | two |\n| three | four |",
+    "See [the notes](https://x.invalid/notes) of **all** `a_b`",
+)
+
+
+def test_the_end_of_an_answer_is_found_as_the_client_draws_it(stage: Stage) -> None:
+    """Else the guard would take the answer for rewound, and leave the session alone until the next."""
+    with stage.pane() as pane:
+        pane.wait("❯")
+        stage.ended(pane, stage.say(pane, 0))
+        for number, said in enumerate(ENDS):
+            prompt, before = f"tell me the {number}th end", stage.path.read_bytes().count(b'"end_turn"')
+            stage.scripts[prompt] = [{"text": said}]
+            stage.server.play({"scripts": stage.scripts})
+            pane.submit(prompt)
+            pane.settle(1)
+            stage.wait_idle(pane)
+            pane.settle(1)
+            assert stage.path.read_bytes().count(b'"end_turn"') > before
+            words = reread(stage.path).words
+            assert is_shown(words, pane.look().rows), (words, said)

@@ -19,7 +19,10 @@ from coffer.core.transcript import Transcript
 LETTERS = 16
 """Of the last words, so many are looked for."""
 FEWEST = 3
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+SOME = 8
+"""Letters behind a link that are enough: what the client draws of the link itself depends on the terminal."""
+_ADDRESS = re.compile(r"(?<=\])\([^)]*\)")
+"""Of a link: behind its text in brackets where the terminal has no links, else not drawn."""
 _FENCE = re.compile(r"^[\s>]*(?:```|~~~).*$", re.MULTILINE)
 """Around code. The client draws neither the fence nor the language that it names."""
 _NUMBER = re.compile(r"^[\s>]*\d{1,9}[.)][ \t]", re.MULTILINE)
@@ -45,8 +48,7 @@ def last_words(transcript: Transcript, line: Line) -> str:
             said = _text(line(record))
             if record.failed and not said.startswith(_DRAWN_AS_IT_STANDS):
                 continue  # the prompt that it answers is on the screen, unless a rewind took off both
-            plain = _NUMBER.sub("", _FENCE.sub("", _LINK.sub(r"\1", said)))
-            return _enough(_letters(plain)[-LETTERS:])
+            return _enough(_drawn(said)[-LETTERS:])
         if record.type == "user" and record.plain and not record.meta:
             said = _text(line(record))
             if not said.startswith("<"):  # what the client writes about its own commands
@@ -60,6 +62,13 @@ def is_shown(words: str, rows: Iterable[str]) -> bool:
     return words in _letters("".join(drawn)) or words in _letters(
         "".join(_DRAWN_NUMBER.sub("", row, count=1) for row in drawn)
     )
+
+
+def _drawn(markdown: str) -> str:
+    """The letters at the end of an answer that the client draws one behind the other, on any terminal."""
+    plain = _NUMBER.sub("", _FENCE.sub("", markdown))
+    pieces = [_letters(piece) for piece in reversed(_ADDRESS.split(plain))]
+    return next((piece for piece in pieces if len(piece) >= SOME), max(pieces, key=len))
 
 
 def _enough(words: str) -> str:
