@@ -96,6 +96,16 @@ def test_start_stop_status_logs(rig: Rig) -> None:
     status = coffer(rig, "status", "--json")
     assert (status.code, status.json["state"], status.json["pid"]) == (0, "running", first["pid"])
     assert "begins" in coffer(rig, "logs").out
+    words = shlex.join([*COMMAND, "daemon", "logs"])
+    gone_reader = subprocess.run(
+        ["bash", "-c", f"({words}) | :"],
+        check=False,
+        env=rig.environment,
+        cwd=rig.house,
+        capture_output=True,
+        text=True,
+    )
+    assert gone_reader.stderr == ""
     assert coffer(rig, "stop", "--json").json["pid"] == first["pid"]
     assert gone(first["pid"])
     left = {path.name for path in rig.home.root.iterdir()}

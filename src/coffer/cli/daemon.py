@@ -19,7 +19,6 @@ from coffer.cli.version import version
 from coffer.core.usage import overridden
 from coffer.daemon import client, life
 from coffer.daemon.errors import DaemonSilent
-from coffer.disk.replace import refusals
 from coffer.store.home import Home
 from coffer.work.sessions.listing import Stood
 
@@ -96,7 +95,7 @@ def logs(lines: int, follow: bool, as_machine: bool) -> None:
     if not path.exists():
         click.echo(json.dumps({"path": str(path), "lines": []}) if as_machine else "No daemon has run yet.")
         return
-    with refusals(path), path.open("r", encoding="utf-8", errors="replace") as file:
+    with path.open("r", encoding="utf-8", errors="replace") as file:
         last = [line.rstrip("\n") for line in deque(file, lines)]
         if as_machine:
             click.echo(json.dumps({"path": str(path), "lines": last}, indent=2))

@@ -39,7 +39,9 @@ def _header(screen: Console, report: Report, holders: list[Holder], now: datetim
     screen.print(cell(report.title or "(no title)", 100), style="bold")
     line = Text(f"{_TITLES.get(report.agent, report.agent)} · ")
     line.append_text(cell(report.session, 60)).append(" · ")
-    line.append_text(cell(report.model or "model unknown", 40)).append(f" · {report.turns} turns")
+    line.append_text(cell(report.model or "model unknown", 40)).append(
+        f" · {report.turns} turn{'' if report.turns == 1 else 's'}"
+    )
     last = seconds(report.last)
     if last is not None:
         line.append(f" · {plain.ago(max(0.0, (now - _moment(last)).total_seconds()))}")
