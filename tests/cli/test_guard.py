@@ -8,6 +8,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from coffer.cli.main import cli
+from coffer.work.guarding.guard_errors import LeftAlone
 
 HARNESS = Path(__file__).parents[1] / "fixtures" / "harness"
 
@@ -40,6 +41,7 @@ def test_why_and_capture_of_a_session_that_nobody_holds(tmp_path: Path) -> None:
     session = json.loads((HARNESS / "idle" / "proc.json").read_bytes())["session_id"]
     (folder / f"{session}.jsonl").write_bytes((HARNESS / "idle" / "transcript.jsonl").read_bytes())
     said = run("why", session, home=tmp_path)
+    assert said.startswith(f"Session {session}\n")
     assert "no hook evidence" in said
     assert "no registry file names this session" in said
     told = json.loads(run("why", session, "--json", home=tmp_path))
@@ -47,3 +49,19 @@ def test_why_and_capture_of_a_session_that_nobody_holds(tmp_path: Path) -> None:
     target = tmp_path / "kept"
     assert "Kept in" in run("capture", session, "--to", str(target), home=tmp_path)
     assert not json.loads(run("judge", str(target), "--json"))["safe"]
+
+
+def test_why_says_that_a_codex_session_is_none_of_the_guards(tmp_path: Path) -> None:
+    folder = tmp_path / ".codex" / "sessions" / "2026" / "01" / "02"
+    folder.mkdir(parents=True)
+    thread = "01a22eba-68e2-78f0-8d36-bd6160b2e815"
+    first = {
+        "timestamp": "2026-01-02T03:04:05.000Z",
+        "type": "session_meta",
+        "payload": {"id": thread, "cwd": "/w"},
+    }
+    (folder / f"rollout-2026-01-02T03-04-05-{thread}.jsonl").write_text(json.dumps(first) + "\n")
+    environment = {"HOME": str(tmp_path), "COFFER_HOME": None, "CLAUDE_CONFIG_DIR": None, "CODEX_HOME": None}
+    done = CliRunner().invoke(cli, ["guard", "why", thread], env=environment)
+    assert isinstance(done.exception, LeftAlone)
+    assert "no main session of Claude Code" in str(done.exception)

@@ -38,12 +38,16 @@ def why(session: str, screen: Path | None, as_machine: bool) -> None:
     world = World.now()
     transcript = find(session, world.places, world.environment, world.folder)
     home = Home.of(world.environment)
+    from coffer.work.guarding.guard_errors import LeftAlone  # noqa: PLC0415  (a captured folder needs none of it)
+    from coffer.work.guarding.guarded import Guarded, is_main  # noqa: PLC0415
+
+    found = Guarded(transcript, home, world.places, world.environment)
+    if not is_main(found):  # else it would be told to wait for what never comes
+        raise LeftAlone(found.id, "it is no main session of Claude Code")
     verdict = judge_session(transcript, world.places, home, _read(screen))
     if screen is None:
-        from coffer.work.guarding.guarded import Guarded  # noqa: PLC0415  (a captured folder needs none of it)
         from coffer.work.guarding.senses import with_means  # noqa: PLC0415
 
-        found = Guarded(transcript, home, world.places, world.environment)
         verdict = with_means(found, found.settings(), verdict)
     _tell(verdict, as_machine=as_machine, session=transcript.stem)
 
@@ -95,6 +99,8 @@ def _tell(verdict: Verdict, *, as_machine: bool, session: str = "") -> None:
     if as_machine:
         click.echo(json.dumps({"write": as_json(verdict.write), "type": as_json(verdict.type)}, indent=2))
         return
+    if session:
+        click.echo(f"Session {visible_line(session)}")
     _print("The file may be written", verdict.write)
     _print("A reload may be typed", verdict.type)
     found = verdict.write.blockers

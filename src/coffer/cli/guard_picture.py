@@ -23,7 +23,7 @@ def picture(world: World, home: Home, width: int) -> RenderableType:
     found = watched(home, world.places, world.environment, stood(daemon(home), world.environment))
     if not found:
         return Text("No session is open.", style="dim")
-    rows = table("", "session", "agent", "project", "window", "", "tier", "may be written", "a prune saves")
+    rows = table("", "session", "agent", "project", "window", "", "tier", "writable", "prune saves")
     for one in found:
         listed = one.listed
         rows.add_row(

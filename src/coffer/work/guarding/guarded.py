@@ -61,7 +61,7 @@ class Guarded:
 
 def why_not(session: Guarded, by: By, settings: Guard, means: Means | None) -> str:
     """Why the guard leaves a session alone, as a phrase; "" where it may move it."""
-    if not _is_main(session) or state_path(session.home, session.id) is None:
+    if not is_main(session) or state_path(session.home, session.id) is None:
         return "it is no main session of Claude Code"
     for said in session.entries():
         for field in ("kind", "entrypoint"):
@@ -81,7 +81,8 @@ def why_not(session: Guarded, by: By, settings: Guard, means: Means | None) -> s
     return ""
 
 
-def _is_main(session: Guarded) -> bool:
+def is_main(session: Guarded) -> bool:
+    """Whether it is the main conversation of a Claude Code session: no subagent, and nothing of Codex."""
     path = session.transcript
     projects = session.places.claude / "projects"
     return (
