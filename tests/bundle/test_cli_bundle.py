@@ -45,6 +45,7 @@ def test_what_is_sent_and_what_is_left_out(house: Path) -> None:
     assert HARD in done.output
     assert "Use metric units." in done.output
     assert "of 9,500 bytes" in done.output
+    assert "3 rules of yours, 2 of Coffer's own, project: none" in done.output
     assert "left out: global/rules.md:2: it holds the beginning of a comment" in done.output
 
 

@@ -13,6 +13,7 @@ from coffer.agents.hook_table import HOOK_AGENTS, envelope
 from coffer.cli import plain
 from coffer.cli.screen import bar_width, console, stacked_bar, text
 from coffer.cli.session import World
+from coffer.core.bundle import is_seeded
 from coffer.store.home import Home
 from coffer.work.delivery.bundles import session_context
 
@@ -69,9 +70,11 @@ def _measures(screen: Console, found: dict[str, Any]) -> None:
                 "yellow",
             )
         )
-    count = len(found["rules"])
+    own = sum(is_seeded(rule["id"]) for rule in found["rules"])
+    count = len(found["rules"]) - own
     screen.print(
-        f"{count} {'rule' if count == 1 else 'rules'}, project: {plain.visible_line(found['project'] or 'none')}",
+        f"{count} {'rule' if count == 1 else 'rules'} of yours, {own} of Coffer's own, "
+        f"project: {plain.visible_line(found['project'] or 'none')}",
         markup=False,
     )
     for item in found["left_out"]:

@@ -127,7 +127,7 @@ class Bundle:
     @property
     def persons(self) -> tuple[str, ...]:
         """The ids of its rules that Coffer does not bring along itself."""
-        return tuple(name for name in self.rules if not name.startswith(_SEEDED))
+        return tuple(name for name in self.rules if not is_seeded(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,13 @@ class Seeded:
 
 
 _SEEDED = "seeded/"
+
+
+def is_seeded(name: str) -> bool:
+    """Whether the rule of this id is one that Coffer brings along itself."""
+    return name.startswith(_SEEDED)
+
+
 SEEDED = (
     Seeded(
         "seeded/resume",

@@ -134,7 +134,9 @@ def size(patient: Patient) -> Iterator[Row]:
     made = bundle_for(patient.folder, patient.ground.home, patient.ground.environment)
     limits = made.limits
     room = f"{made.bytes:,} of {limits.bytes:,} bytes, {made.units:,} of {limits.units:,} units"
-    found = f"{len(made.lines)} rules, {room}"
+    found = (
+        f"{len(made.persons)} rules of yours, {len(made.lines) - len(made.persons)} of Coffer's own, {room}"
+    )
     if made.late:
         late = f"{found}; {made.late} hard rules stand behind the first {limits.preview:,} bytes"
         remedy = "Make hard rules shorter or fewer: a client that cuts a text shows no more of it."
