@@ -78,6 +78,7 @@ fixtures: .venv/dev.stamp
 
 clean:
 	rm -rf .venv .lab .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/run.stamp: pyproject.toml tools/venv.py
 	@$(PYTHON) tools/venv.py run
