@@ -56,7 +56,7 @@ def ticket_line(asked: Asked, said: Mapping[str, Any], home: Home, now: datetime
     if not persons or decide(words, place.before, tools, Rules(())).kind != "noticed":
         return ""
     moment = now or datetime.now(UTC)
-    shelf = Shelf(home, user_home(asked.environment), settings.digest, moment)
+    shelf = Shelf(home, user_home(asked.environment), settings.digest, moment, patience=0.0)  # a hook waits
     rules = shelf.reach(shelf.project(str(asked.folder))).rules
     if decide(words, place.before, tools, rules).kind != "noticed":
         return ""  # it says again what a rule says, and is counted for that

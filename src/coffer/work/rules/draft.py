@@ -45,6 +45,8 @@ from coffer.work.rules.understood import understood
 
 KIND = "digest"
 """Kind of the receipts of changes to a digest."""
+PATIENCE = 5.0
+"""Seconds for which a person or the worker waits for another process that writes a digest, on a slow disk."""
 
 
 @dataclass(slots=True)
@@ -204,7 +206,7 @@ class Draft:
             "bytes_after": len(new),
             "backup": str(backup) if self.loaded else "",
         }
-        with held(self.home, self.path):
+        with held(self.home, self.path, PATIENCE):
             record(self.home, receipt)
             try:
                 ticket = self.loaded.ticket if self.loaded else None
@@ -246,16 +248,18 @@ def _forget(receipt: Receipt) -> None:
 @contextmanager
 def counting(home: Home) -> Iterator[None]:
     """One process counts new turns at a time: two would both count the same one, for rules of different files."""
-    with held(home, home.root / "learn"):
+    with held(home, home.root / "learn", PATIENCE):
         yield
 
 
-def draft(path: Path, project: str, home: Home, settings: Settings, now: datetime) -> Draft:
-    """Read a digest file, or begin one. project: "" for the person's own. now: aware.
+def draft(  # noqa: PLR0913  (the last has a default)
+    path: Path, project: str, home: Home, settings: Settings, now: datetime, patience: float = PATIENCE
+) -> Draft:
+    """Read a digest file, or begin one. project: "" for the person's own. now: aware. patience: see `recover`.
 
-    Raises DigestBroken for a file that can't be understood, what `digest_file.read` raises, StoreFailed.
+    Raises DigestBroken for a file that can't be understood, what `digest_file.read` raises, StoreFailed, Busy.
     """
-    recover(path, home)
+    recover(path, home, patience)
     loaded = digest_file.read(path)
     digest = understood(path, loaded.text) if loaded else new_digest(project or None, now)
     behind: dict[str, tuple[Evidence, ...]] = {}
@@ -275,8 +279,11 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def recover(path: Path, home: Home) -> None:
-    """Finish or forget what a process that was killed left half done on this file."""
+def recover(path: Path, home: Home, patience: float = PATIENCE) -> None:
+    """Finish or forget what a process that was killed left half done on this file.
+
+    patience: seconds for which one that lives, and is at it, is waited for; then Busy is raised.
+    """
     digest_file.within(path)
     if not home.database.exists():
         return
@@ -284,7 +291,7 @@ def recover(path: Path, home: Home) -> None:
         left = _half_done(connection, path)
     if not left:
         return
-    with held(home, path), refusals(home.root), database(home) as connection:
+    with held(home, path, patience), refusals(home.root), database(home) as connection:
         loaded = digest_file.read(path)
         for receipt in _half_done(connection, path):
             happened = _happened(receipt, loaded)

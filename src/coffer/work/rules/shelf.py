@@ -13,7 +13,7 @@ from coffer.disk.project import digest_file, project_of, user_digest
 from coffer.errors import CofferError, DigestElsewhere, WriteFailed
 from coffer.store.db import Receipt
 from coffer.store.home import Home
-from coffer.work.rules.draft import Draft, draft
+from coffer.work.rules.draft import PATIENCE, Draft, draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Shelf:
     """Drafts by project. user: the home folder, in which the person's own digest lies.
 
     problems: sentences about files that can't be read or written. unwritten: drafts that could not be committed.
+    patience: seconds for which a process that writes one of them is waited for.
     """
 
     home: Home
@@ -40,6 +41,7 @@ class Shelf:
     now: datetime
     problems: list[str] = field(default_factory=list)
     unwritten: list[Draft] = field(default_factory=list)
+    patience: float = PATIENCE
     _drafts: dict[str, Draft] = field(default_factory=dict)
     _projects: dict[str, str] = field(default_factory=dict)
     _reaches: dict[str, tuple[list[Rules], Reach]] = field(default_factory=dict)
@@ -58,7 +60,9 @@ class Shelf:
     def of(self, project: str) -> Draft:
         """The draft of a project's digest, for "" of the person's own. Raises as `draft` does."""
         if project not in self._drafts:
-            self._drafts[project] = draft(self.path(project), project, self.home, self.settings, self.now)
+            self._drafts[project] = draft(
+                self.path(project), project, self.home, self.settings, self.now, self.patience
+            )
         return self._drafts[project]
 
     def drafts(self) -> list[Draft]:

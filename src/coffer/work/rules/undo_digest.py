@@ -24,7 +24,7 @@ from coffer.store.db import receipt as kept_receipt
 from coffer.store.evidence import move_evidence, set_state
 from coffer.store.held import held
 from coffer.store.home import Home
-from coffer.work.rules.draft import recover
+from coffer.work.rules.draft import PATIENCE, recover
 from coffer.work.rules.rule_errors import RulesChangedSince
 from coffer.work.rules.understood import understood
 
@@ -41,7 +41,7 @@ def undo_digest(receipt: Receipt, home: Home, now: datetime | None = None) -> Re
     done = begun("undo", receipt.agent, receipt.session, path, now)
     done.data |= {"undoes": receipt.id, "left": []}
     recover(path, home)
-    with held(home, path):
+    with held(home, path, PATIENCE):
         _refresh(receipt, home)
         left = _bring_back(receipt, done, home, path, now) if receipt.data["changes"] else []
         receipt.status, done.status = UNDONE, DONE
