@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from coffer.cli.main import cli
@@ -49,6 +51,40 @@ def test_why_and_capture_of_a_session_that_nobody_holds(tmp_path: Path) -> None:
     target = tmp_path / "kept"
     assert "Kept in" in run("capture", session, "--to", str(target), home=tmp_path)
     assert not json.loads(run("judge", str(target), "--json"))["safe"]
+
+
+def test_without_a_name_it_is_claudes_newest_session_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newer one of Codex is none of the guard's: it would be refused, and the open one not be found."""
+    records = (HARNESS / "idle" / "transcript.jsonl").read_text().splitlines()
+    there = next(said["cwd"] for said in map(json.loads, records) if said.get("cwd"))
+    work = tmp_path / "work"
+    work.mkdir()
+    session = json.loads((HARNESS / "idle" / "proc.json").read_bytes())["session_id"]
+    claude = tmp_path / ".claude" / "projects" / "-work" / f"{session}.jsonl"
+    claude.parent.mkdir(parents=True)
+    claude.write_text("".join(f"{line}\n" for line in records).replace(there, str(work)))
+    os.utime(claude, (1, 1))
+    thread = "01a22eba-68e2-78f0-8d36-bd6160b2e815"
+    first = {
+        "timestamp": "2026-01-02T03:04:05.000Z",
+        "type": "session_meta",
+        "payload": {"id": thread, "cwd": str(work)},
+    }
+    codex = (
+        tmp_path
+        / ".codex"
+        / "sessions"
+        / "2026"
+        / "01"
+        / "02"
+        / f"rollout-2026-01-02T03-04-05-{thread}.jsonl"
+    )
+    codex.parent.mkdir(parents=True)
+    codex.write_text(json.dumps(first) + "\n")
+    monkeypatch.chdir(work)
+    assert run("why", home=tmp_path).startswith(f"Session {session}\n")
 
 
 def test_why_says_that_a_codex_session_is_none_of_the_guards(tmp_path: Path) -> None:

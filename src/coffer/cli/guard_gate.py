@@ -10,6 +10,7 @@ import click
 from coffer.cli.plain import visible_line, visible_path
 from coffer.cli.session import World, session_argument
 from coffer.core.safepoint import Answer, Verdict
+from coffer.core.tiers import GUARDED
 from coffer.store.home import Home
 from coffer.work.guarding.gate import as_json, capture, judge_folder, judge_session
 from coffer.work.guarding.instant import from_disk
@@ -36,7 +37,7 @@ def why(session: str, screen: Path | None, as_machine: bool) -> None:
     Two answers: may the file be written, and may a reload be typed. The second needs the screen.
     """
     world = World.now()
-    transcript = find(session, world.places, world.environment, world.folder)
+    transcript = find(session, world.places, world.environment, world.folder, GUARDED)
     home = Home.of(world.environment)
     from coffer.work.guarding.guard_errors import LeftAlone  # noqa: PLC0415  (a captured folder needs none of it)
     from coffer.work.guarding.guarded import Guarded, is_main  # noqa: PLC0415
@@ -79,7 +80,7 @@ def capture_command(session: str, target: Path | None, screen: Path | None) -> N
     send it to anybody.
     """
     world = World.now()
-    transcript = find(session, world.places, world.environment, world.folder)
+    transcript = find(session, world.places, world.environment, world.folder, GUARDED)
     folder = target or Path(f"coffer-instant-{transcript.stem[:8]}")
     user = Path(world.environment.get("HOME") or Path.home())
     taken = from_disk(transcript, world.places, Home.of(world.environment), _read(screen))

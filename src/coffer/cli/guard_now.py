@@ -14,7 +14,7 @@ from coffer.cli.session import World, session_argument
 from coffer.cli.version import version
 from coffer.core.settings import Guard
 from coffer.core.strategies.table import PRESCRIPTIONS
-from coffer.core.tiers import tier_of
+from coffer.core.tiers import GUARDED, tier_of
 from coffer.daemon import life
 from coffer.disk.ancestors import pids_above
 from coffer.store.guard_moves import Order, keep_order
@@ -68,7 +68,7 @@ def command(session: str, prescription: str | None, dry_run: bool, wait: float, 
     """
     world = World.now()
     home = Home.of(world.environment)
-    transcript = find(session, world.places, world.environment, world.folder)
+    transcript = find(session, world.places, world.environment, world.folder, GUARDED)
     found = Guarded(transcript, home, world.places, world.environment)
     settings = found.settings()
     if reason := why_not(found, "person", settings, None):

@@ -9,6 +9,7 @@ import click
 
 from coffer.cli.plain import visible_line
 from coffer.cli.session import World, complete_sessions
+from coffer.core.tiers import GUARDED
 from coffer.store.guard_state import EVERYONE, Mode, guard_state, keep_state
 from coffer.store.home import Home
 from coffer.work.guarding.gate import judge_session
@@ -82,7 +83,7 @@ def _set(session: str, mode: Mode, said: str) -> None:
     world = World.now()
     name = EVERYONE
     if session != EVERYONE:
-        name = find(session, world.places, world.environment, world.folder).stem
+        name = find(session, world.places, world.environment, world.folder, GUARDED).stem
     keep_state(Home.of(world.environment), name, mode=mode)
     one = "" if name == EVERYONE else f" {visible_line(name)}"
     click.echo(f"{f'Session{one}' if one else 'Every session'} {said.format(one)}.")
@@ -95,7 +96,7 @@ def clear(session: str, blocker: str) -> None:
     """Take a blocker of the gate for over, by the id that `coffer guard why` names: for what never ends by itself."""
     world = World.now()
     home = Home.of(world.environment)
-    transcript = find(session, world.places, world.environment, world.folder)
+    transcript = find(session, world.places, world.environment, world.folder, GUARDED)
     verdict = judge_session(transcript, world.places, home)
     mine = [each for each in verdict.type.blockers if each.id == blocker]
     if not mine:

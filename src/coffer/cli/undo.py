@@ -33,7 +33,8 @@ def command(receipt: str, as_machine: bool) -> None:
     each of its rules that you left alone; what was counted goes back to the inbox. An agent's settings are as they
     were, if nobody wrote to them since; else `coffer down` takes out exactly what is ours.
 
-    RECEIPT is the unique start of a receipt's id; without one the last that can be undone.
+    RECEIPT is the unique start of a receipt's id (`coffer receipts`); without one the last that can be undone, a
+    prune of the guard's and a rule that was learned too. Journal entries, handoffs and agents' notes only by id.
     """
     world = World.now()
     home = Home.of(world.environment)

@@ -24,6 +24,9 @@ from typing import Literal
 
 from coffer.core.price import Price
 
+GUARDED = "claude"
+"""The agent whose sessions the guard moves."""
+
 TierName = Literal["watch", "trim", "deep", "last call"]
 REARM = 7.0
 """Points of the window below a tier's share at which it may fire again."""

@@ -16,8 +16,10 @@ _SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
 """Set by the clients in the environment of what they start (facts/claude-code §2)."""
 
 
-def find(name: str, places: Places, environment: Mapping[str, str], folder: Path) -> Path:
+def find(name: str, places: Places, environment: Mapping[str, str], folder: Path, agent: str = "") -> Path:
     """The transcript that `name` means; folder: where the person stands, for `current`.
+
+    agent: whose session of that folder is meant, "" for either's. A session that this process runs in is itself.
 
     Raises SessionNotFound, SessionAmbiguous, NoCurrentSession. A path is returned as it is, even where no
     file is: opening it says so.
@@ -26,7 +28,7 @@ def find(name: str, places: Places, environment: Mapping[str, str], folder: Path
         return _expanded(Path(name))
     sessions = find_sessions(places)
     if name == CURRENT:
-        return _current(sessions, environment, folder)
+        return _current(sessions, environment, folder, agent)
     fitting = {found.path: found for found in sessions if found.id.startswith(name)}
     exact = [found for found in fitting.values() if found.id == name]
     candidates = exact or list(fitting.values())
@@ -58,7 +60,7 @@ def _is_there(path: Path) -> bool:
         return False  # too long for a name of a file, or with a NUL
 
 
-def _current(sessions: Sequence[Found], environment: Mapping[str, str], folder: Path) -> Path:
+def _current(sessions: Sequence[Found], environment: Mapping[str, str], folder: Path, agent: str) -> Path:
     """The session that this process runs in, else the newest of the folder or of the folders above it."""
     for variable in _SESSION_VARIABLES:
         said = environment.get(variable)
@@ -67,7 +69,7 @@ def _current(sessions: Sequence[Found], environment: Mapping[str, str], folder: 
                 return found.path
     here = folder.resolve()
     for found in sessions:
-        if found.kind == MAIN:
+        if found.kind == MAIN and agent in ("", found.agent):
             there = folder_of(found)
             if there and (here == Path(there) or Path(there) in here.parents):
                 return found.path
