@@ -1,44 +1,16 @@
-"""The daemon's budgets (DESIGN section 12), in the processor's time, so that a busy machine changes nothing."""
+"""The daemon's budget of memory (DESIGN section 12); its times are measured by `make bench`."""
 
 from __future__ import annotations
 
-import json
-import time
-
 import pytest
 
-from coffer.daemon.answers import Answers
 from tests.bundle.desk import write_rules
 from tests.daemon.rig import Rig, eventually
 from tests.transcripts import call, text
 
 RULES = [f"Do not use the old tool number {number} for anything at all." for number in range(20)]
-ANSWER_MS = 2.0
 MEMORY = 110 << 20
 LARGE = 20 << 20
-
-
-def test_an_answer_takes_less_than_two_milliseconds(rig: Rig) -> None:
-    write_rules(rig.house, rig.home, *RULES)
-    tide = rig.project()
-    answers = Answers(rig.home, rig.environment)
-    spent = []
-    for number in range(300):
-        path = rig.desktop.places.claude / "projects" / "-x" / f"s{number}.jsonl"
-        said = {
-            "session_id": f"s{number}",
-            "cwd": str(tide),
-            "transcript_path": str(path),
-            "source": "startup",
-        }
-        body = json.dumps(said).encode()
-        began = time.thread_time()
-        parsed, asked = answers._asked("claude", "SessionStart", body, {})  # noqa: SLF001
-        found = answers._reply("claude", "SessionStart", parsed, {}, asked)  # noqa: SLF001
-        spent.append((time.thread_time() - began) * 1000)
-        assert RULES[0] in found.body.decode()
-    answers.close()
-    assert sorted(spent)[297] < ANSWER_MS
 
 
 @pytest.mark.slow
