@@ -573,6 +573,7 @@ def test_an_undo_whose_reload_was_refused_is_owed_although_the_guard_pauses(clie
             assert undone(client, means, receipt).kind == "reloaded"
         else:
             _looked_after(client, means)
+            assert undone(client, means, receipt).kind == "reloaded", "the command that still waited says so"
         assert (outcome(newest(client)), len(means.asked)) == ("reloaded", 2)
         _looked_after(client, means)
         assert (at(client, 50), len(means.asked)) == (None, 2)

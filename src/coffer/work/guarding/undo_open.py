@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 from coffer.core.settings import Guard
 from coffer.errors import Busy, FileMoved
-from coffer.store.db import Receipt
+from coffer.store.db import DONE, Receipt
 from coffer.store.guard_moves import keep_moves, one_mover
 from coffer.store.guard_state import keep_state
 from coffer.work.guarding.guard import Hands, Move, Mover, Wish
 from coffer.work.guarding.guard_errors import NotSafe
 from coffer.work.guarding.guarded import Guarded, why_not
-from coffer.work.guarding.move_story import settle
+from coffer.work.guarding.move_story import moves_made, outcome, settle
 from coffer.work.pruning.undo import undo
 
 REST = "the session is at rest"
@@ -39,6 +39,8 @@ def _undone(receipt: Receipt, mover: Mover) -> Move:
     owed = settle(session, hands.now())
     if owed is not None and owed.data.get("undoes") == receipt.id:
         return mover.reload_owed(owed)  # it is taken back, and the client has not read that yet
+    if (made := _made(session, receipt)) is not None:
+        return _told(made)
     if blockers := mover.blockers():
         return Move("waits", blockers=blockers)
     now = hands.now()
@@ -59,3 +61,19 @@ def _undone(receipt: Receipt, mover: Mover) -> Move:
         return Move("nothing", "there was nothing to bring back", receipt=done)
     keep_state(session.home, session.id, mode="paused")
     return mover.reload(done)
+
+
+def _made(session: Guarded, receipt: Receipt) -> Receipt | None:
+    """The undo of a prune that was made already: between two looks of ours the daemon had the client read it."""
+    made = moves_made(session.home, session.transcript)
+    return next((one for one in made if one.status == DONE and one.data.get("undoes") == receipt.id), None)
+
+
+def _told(made: Receipt) -> Move:
+    match outcome(made):
+        case "reloaded":
+            return Move("reloaded", receipt=made)
+        case "not seen":
+            return Move("not seen", str(made.data["reload"].get("why", "")), receipt=made)
+        case _:
+            return Move("by hand", receipt=made)
