@@ -490,9 +490,17 @@ def rewind(screen: Tmux, prompts: int) -> None:
     screen.key("Enter")
     screen.wait("Restore conversation")
     screen.key("Enter")
+    _stands_still(screen)  # until then the last line of its kind is an old prompt's
     _wait_for_line(screen, empty=False)
     screen.key("C-u")
     _wait_for_line(screen, empty=True)
+
+
+def _stands_still(screen: Tmux) -> None:
+    before = ""
+    while (now := screen.capture()) != before:
+        before = now
+        pause(0.7)
 
 
 def _wait_for_line(screen: Tmux, *, empty: bool) -> None:

@@ -93,6 +93,7 @@ def test_claude_on_a_terminal_has_the_tools_in_its_first_turn(
 ) -> None:
     ticket = begin(claude, claude_home.cwd, cold=True)
     with claude_home.interactive() as screen:
+        screen.wait("❯")
         screen.send(call(ticket))
         wait_until(lambda: proposed(claude, claude_home.cwd) == [("pending", RULE["prohibition"])])
     first = next(

@@ -227,7 +227,7 @@ def test_the_daemon_prunes_and_types_it(attached: Attached) -> None:
         assert reload["means"] == "tmux"
         figure("guard-tmux", f"{reload['since_idle']} s from idle, {reload['seconds']} s from Enter")
         assert len(attached.server.messages_requests()) == count, "nothing was sent that nobody typed"
-        assert line_of(pane) == ""
+        assert line_of(pane).strip("─") == "", "the client may leave a piece of its frame there"
         as_pruned = attached.claude.root / "as-pruned.jsonl"
         as_pruned.write_bytes(attached.path.read_bytes())
         attached.scripts[PROBE] = [{"text": "answered the probe"}]
