@@ -123,7 +123,8 @@ class ClaudeHome:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        end([process.pid for process in self.leftovers()], patience=1)
+        for _ in range(3):  # the last hook of a client that ends may start a daemon meanwhile
+            end([process.pid for process in self.leftovers()], patience=1)
 
     @property
     def project_dir(self) -> Path:
