@@ -16,7 +16,7 @@ from coffer.disk import config_file
 from coffer.disk.config_file import Config
 from coffer.disk.replace import refusals
 from coffer.errors import ChangedSince, CofferError
-from coffer.store.db import DONE, UNDONE, Receipt, begun, database, record, save
+from coffer.store.db import DONE, UNDONE, Receipt, begun, record
 from coffer.store.home import Home
 from coffer.work.agent_settings.config_write import ADDED, TRUSTED, bring_back, digest, open_installs
 
@@ -84,10 +84,11 @@ def put_back(kind: str, path: Path, home: Home) -> Receipt | None:
 
 def close_open(kind: str, path: Path, home: Home) -> None:
     """Say of such writes that they are no more: the client's own command took them back. Raises StoreFailed."""
-    for one in open_installs(home, path, None, kind):
+    found = open_installs(home, path, None, kind)
+    for one in found:
         one.status, one.data["open"] = UNDONE, False
-        with refusals(home.root), database(home) as connection:
-            save(connection, one)
+    if found:
+        record(home, *found)
 
 
 def kept_keys(path: Path, home: Home) -> list[str]:

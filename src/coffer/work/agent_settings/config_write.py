@@ -19,7 +19,7 @@ from coffer.disk.agent_errors import ConfigBroken
 from coffer.disk.config_file import Config
 from coffer.disk.replace import refusals
 from coffer.errors import ChangedSince, CofferError, PrunedContentMissing
-from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, receipts, save
+from coffer.store.db import DONE, FAILED, PREPARED, UNDONE, Receipt, begun, database, receipts, record, save
 from coffer.store.held import held
 from coffer.store.home import Home
 
@@ -119,11 +119,9 @@ def _bak(config: Config, known: list[Receipt]) -> str:
 
 def _close(home: Home, receipt: Receipt, status: str, closed: list[Receipt]) -> None:
     receipt.status, receipt.data["open"] = status, status == DONE
-    with refusals(home.root), database(home) as connection:
-        for one in closed:
-            one.status, one.data["open"] = UNDONE, False
-            save(connection, one)
-        save(connection, receipt)
+    for one in closed:
+        one.status, one.data["open"] = UNDONE, False
+    record(home, *closed, receipt)
 
 
 def _settle(connection: sqlite3.Connection, known: list[Receipt], now: str) -> None:
