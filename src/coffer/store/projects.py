@@ -80,6 +80,12 @@ def read(home: Home, name: str) -> Known | None:
             raise ProjectBroken(str(path), str(error)) from error
 
 
+def is_apart(home: Home, name: str) -> bool:
+    """Whether the person keeps the memory of this id apart, as far as a page says so."""
+    page = known(home, name)
+    return page is not None and page.apart
+
+
 def parsed(name: str, page: bytes) -> Known:
     """What a page says. Raises ValueError where it can't be understood."""
     said = tomllib.loads(page.decode())

@@ -219,8 +219,8 @@ class Distiller:
     def _goes_on(self, mine: Row, place: Place) -> bool:
         """Whether what is new belongs into the last entry: it is of the same day, and nothing was set apart since."""
         file = Path(mine.file)
-        apart = (page := projects.known(self._home, place.project)) is not None and page.apart
-        return place.name == file.name and (not apart or place.folder == file.parent)
+        same_folder = place.folder == file.parent
+        return place.name == file.name and (same_folder or not projects.is_apart(self._home, place.project))
 
     def _own_entry(self, mine: Row) -> Entry | None:
         """The session's last entry, where it stands as it was written."""

@@ -70,8 +70,7 @@ def memory_root(home: Home, user: Path, folder: Path) -> Path | None:
     checkout = checkout_of(folder)
     if checkout is None or checkout.top == root or project_of(checkout.top, user) != root:
         return root
-    page = projects.known(home, apart_id(checkout))
-    return checkout.top if page is not None and page.apart else root
+    return checkout.top if projects.is_apart(home, apart_id(checkout)) else root
 
 
 def apart_id(checkout: Checkout) -> str:
@@ -95,8 +94,7 @@ def identity_of(root: Path, home: Home) -> Identity:
     """The project of a root as `project_of` gives it. Makes nothing, runs nothing."""
     facts = _facts(root)
     found, why = _decided(home, root, facts)
-    begun_as = projects.known(home, found)
-    apart = begun_as is not None and begun_as.apart
+    apart = projects.is_apart(home, found)
     stands = projects.standing(home, found)
     if stands != found:
         why = f"{why[:-1]}; an alias or a merge gives it the memory of {stands}."
@@ -174,8 +172,7 @@ def _decided(home: Home, root: Path, facts: _Facts) -> tuple[str, str]:
 def _apart(home: Home, root: Path, facts: _Facts) -> str:
     """The id of a root that the person keeps apart, "" for any other."""
     if facts.apart:
-        page = projects.known(home, facts.apart)
-        return facts.apart if page is not None and page.apart else ""
+        return facts.apart if projects.is_apart(home, facts.apart) else ""
     if os.path.lexists(root):
         return ""
     return next((one.id for one in projects.all_known(home) if one.apart and str(root) in one.roots), "")
