@@ -35,6 +35,11 @@ def loads_file(hook: Hook) -> bool:
     return hook.event == key("event", "SessionStart") and row is not None and row.effect == "clears"
 
 
+def stays() -> frozenset[str]:
+    """The sources of a SessionStart before which its process had no other session than this."""
+    return frozenset((key("load", "startup"), key("load", "compact")))
+
+
 def stops_before(hooks: Iterable[Hook], session: str) -> list[Hook]:
     """The last Stop of each session that the process had before this one, until this one has its own.
 
@@ -47,10 +52,7 @@ def stops_before(hooks: Iterable[Hook], session: str) -> list[Hook]:
         if named == session:
             if hook.event == key("event", "Stop"):
                 said = time
-            elif hook.event == key("event", "SessionStart") and _word(hook, "source") not in (
-                key("load", "startup"),
-                key("load", "compact"),
-            ):
+            elif hook.event == key("event", "SessionStart") and _word(hook, "source") not in stays():
                 came = time
         elif hook.event == key("event", "Stop"):
             last[named] = hook

@@ -70,7 +70,7 @@ def judge(evidence: Evidence) -> Verdict:
     """Judge one instant."""
     evidence = evidence.without_ended()
     since = _since(evidence.registry)
-    own = [hook for hook in evidence.hooks or () if _is_own(hook, evidence.session)]
+    own = [hook for hook in evidence.hooks or () if is_own(hook, evidence.session)]
     stop = next((hook for hook in reversed(own) if hook.event == "Stop"), None)
     found = [
         *_registry(evidence.registry, evidence.session),
@@ -154,7 +154,8 @@ def _status(entry: Entry, said: Mapping[str, object]) -> Iterator[Blocker]:
 # --- 2. hooks
 
 
-def _is_own(hook: Hook, session: str) -> bool:
+def is_own(hook: Hook, session: str) -> bool:
+    """Whether an event is the session's, and not one of another that its process had before."""
     return (hook.said or {}).get(key("stdin", "session_id")) == session
 
 
@@ -228,7 +229,7 @@ def _stopped(stop: Hook | None, evidence: Evidence) -> Iterator[Blocker]:
         idle_mate = (
             hook.event == key("event", "TeammateIdle") and hook.time is not None and stop.time is not None
         )
-        if idle_mate and (hook.time or 0) > (stop.time or 0) and _is_own(hook, evidence.session):
+        if idle_mate and (hook.time or 0) > (stop.time or 0) and is_own(hook, evidence.session):
             yield Blocker("teammate", "a teammate went idle after the last Stop", NEXT_STOP)
 
 
@@ -268,7 +269,7 @@ def _task(task: object, stop: Hook, evidence: Evidence) -> Iterator[Blocker]:
 def _whose(stop: Hook, session: str) -> str:
     return (
         "the last Stop"
-        if _is_own(stop, session)
+        if is_own(stop, session)
         else "the last Stop of the session before, in the same process,"
     )
 

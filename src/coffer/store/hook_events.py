@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from coffer.core.inherited import stays
 from coffer.core.redact import redact
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
@@ -44,7 +45,6 @@ LARGEST = 1 << 18
 _NEWEST = 1 << 16
 PASSING = 60.0
 """Seconds between the end of a session and the start of the next in one process: hooks of the end may take as long."""
-_STAYS = frozenset({"startup", "compact"})
 _LEAVES = frozenset({"prompt_input_exit", "logout", "other"})
 
 
@@ -116,7 +116,7 @@ def with_those_before(home: Home, session: str) -> bytes | None:
 
 def _begun(data: bytes) -> float | None:
     """When a session that has had no Stop since was begun or taken up in a process that may have had another."""
-    came = max(_times(data, "SessionStart", "source", _STAYS), default=None)
+    came = max(_times(data, "SessionStart", "source", stays()), default=None)
     return None if came is None or any(time > came for time in _times(data, "Stop")) else came
 
 

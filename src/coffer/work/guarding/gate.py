@@ -12,7 +12,7 @@ from typing import Any
 from coffer.core.evidence import Entry, Evidence, Hook, moment
 from coffer.core.markers import key
 from coffer.core.redact import redact
-from coffer.core.safepoint import Answer, Blocker, Verdict, judge
+from coffer.core.safepoint import Answer, Blocker, Verdict, is_own, judge
 from coffer.disk.places import Places
 from coffer.store.guard_state import guard_state
 from coffer.store.home import Home
@@ -73,7 +73,7 @@ def _shared(verdict: Verdict, seen: Evidence) -> Verdict:
         pids = [str(entry.pid) for entry in living]
         who = f"processes {', '.join(pids[:-1])} and {pids[-1]} have the session open"
         found = Blocker("client", f"{who}, of which only one would read it again", "all but one of them end")
-    elif _outlived(living, _own(seen)):
+    elif _outlived(living, [hook for hook in seen.hooks or () if is_own(hook, seen.session)]):
         what = "another client of the session has ended, and a reload may end where that one stood"
         found = Blocker("client", what, "the end of the next turn")
     if found is None:
@@ -90,11 +90,6 @@ def _outlived(living: Sequence[Entry], own: Sequence[Hook]) -> bool:
         return False
     since = [hook.event for hook in own if hook.time is not None and hook.time > ended]
     return "Stop" not in since and "SessionStart" not in since
-
-
-def _own(seen: Evidence) -> list[Hook]:
-    session = key("stdin", "session_id")
-    return [hook for hook in seen.hooks or () if (hook.said or {}).get(session) == seen.session]
 
 
 def _stamp(seen: Instant) -> object:
