@@ -42,10 +42,7 @@ class Signs:
         with self._lock:
             self._bring_up(connection)
             chosen = self._choose(connection, asked, filters)
-        marks = ",".join("?" * len(chosen))
-        asked_for = f"SELECT entry, vector FROM pieces WHERE id IN ({marks})"  # noqa: S608
-        rows = connection.execute(asked_for, chosen).fetchall()
-        best = _best(rows, asked)
+        best = _best(connection, asked, "id", chosen)
         return dict(sorted(best.items(), key=lambda one: -one[1])[:most])
 
     def _forget(self) -> None:
@@ -86,12 +83,7 @@ class Signs:
 
 def likeness(connection: sqlite3.Connection, asked: bytes, entries: Sequence[int]) -> dict[int, float]:
     """Entries → cosine of their nearest piece and a question's vector; one without vectors is left out."""
-    marks = ",".join("?" * len(entries))
-    rows = connection.execute(
-        f"SELECT entry, vector FROM pieces WHERE entry IN ({marks})",  # noqa: S608
-        list(entries),
-    ).fetchall()
-    return _best(rows, asked)
+    return _best(connection, asked, "entry", entries)
 
 
 def _wanted(connection: sqlite3.Connection, filters: Filters, rows: np.ndarray) -> np.ndarray | None:
@@ -116,7 +108,15 @@ def _signs_of(vectors: bytes) -> np.ndarray:
     return signs
 
 
-def _best(rows: Sequence[tuple[int, bytes]], asked: bytes) -> dict[int, float]:
+def _best(
+    connection: sqlite3.Connection, asked: bytes, column: str, numbers: Sequence[int]
+) -> dict[int, float]:
+    """Entries → cosine of the nearest of those pieces of theirs that a column chooses, and a question's vector."""
+    marks = ",".join("?" * len(numbers))
+    rows = connection.execute(
+        f"SELECT entry, vector FROM pieces WHERE {column} IN ({marks})",  # noqa: S608
+        list(numbers),
+    ).fetchall()
     question = np.frombuffer(asked, np.int8).astype(np.float32)
     vectors = np.frombuffer(b"".join(row[1] for row in rows), np.int8).reshape(-1, SIZE).astype(np.float32)
     lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(question)

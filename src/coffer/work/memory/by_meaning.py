@@ -23,6 +23,7 @@ from coffer.store import index, index_vectors
 from coffer.store.home import Home
 from coffer.store.index import IndexBusy, Progress
 from coffer.store.index_search import Filters, Hit, numbered
+from coffer.work.memory.index_use import in_background
 from coffer.work.memory.memory_errors import EmbeddingsMissing, IndexMaking
 from coffer.work.settings import load
 
@@ -165,11 +166,7 @@ def _in_another_process(home: Home) -> None:
     running = _MAKING.get(home.root)
     if running is not None and running.poll() is None:
         return
-    words = [sys.executable, "-P", "-m", __name__, str(home.root)]
-    nowhere = subprocess.DEVNULL
-    _MAKING[home.root] = subprocess.Popen(
-        words, stdin=nowhere, stdout=nowhere, stderr=nowhere, cwd="/", start_new_session=True
-    )
+    _MAKING[home.root] = in_background(__name__, home)
 
 
 if __name__ == "__main__":

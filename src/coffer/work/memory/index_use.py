@@ -90,15 +90,19 @@ def _anew(home: Home, progress: Progress | None) -> sqlite3.Connection:
         return index.in_memory(home, progress)
 
 
-def _in_another_process(home: Home) -> None:
-    """Let a process of its own bring the index up to date; it goes on when it takes longer than anybody waits."""
-    words = [sys.executable, "-P", "-m", __name__, str(home.root)]
+def in_background(module: str, home: Home) -> subprocess.Popen[bytes]:
+    """Run a module for a home in a process of its own, which outlives this one."""
+    words = [sys.executable, "-P", "-m", module, str(home.root)]
     nowhere = subprocess.DEVNULL
-    made = subprocess.Popen(
+    return subprocess.Popen(
         words, stdin=nowhere, stdout=nowhere, stderr=nowhere, cwd="/", start_new_session=True
     )
+
+
+def _in_another_process(home: Home) -> None:
+    """Let a process of its own bring the index up to date; it goes on when it takes longer than anybody waits."""
     try:
-        made.wait(_PATIENCE)
+        in_background(__name__, home).wait(_PATIENCE)
     except subprocess.TimeoutExpired:
         raise IndexMaking from None
 
