@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter as Tally
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import fields
 from typing import Any
 
 import click
@@ -106,9 +106,8 @@ def _chosen(names: Sequence[str], every: list[Found], world: World) -> tuple[lis
 def as_json(results: list[Result], *, dry_run: bool) -> dict[str, Any]:
     """All that a run came to."""
     outcomes = dict(Tally(one.outcome for one in results))
-    sessions = [asdict(replace(one, story=None)) for one in results]
-    for said in sessions:
-        del said["story"]  # the whole session
+    names = [one.name for one in fields(Result) if one.name != "story"]  # which is the whole session
+    sessions = [{name: getattr(one, name) for name in names} for one in results]
     return {"dry_run": dry_run, "outcomes": outcomes, "sessions": sessions}
 
 

@@ -12,7 +12,7 @@ import hashlib
 import re
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -65,17 +65,21 @@ NOTHING = Forgotten()
 
 def tokens_of(phrase: str, seed: int, salt: bytes) -> list[Token]:
     """The tokens of a phrase: of each spelling that looks the same one. salt: sixteen random bytes."""
-    found = []
-    for spelled in spellings(phrase):
-        data = b" ".join(_bytes(spelled).split())
-        found.append(Token(len(data), _check(data[:HEAD], seed), salt, _digest(data, salt)))
-    return found
+    return [
+        Token(len(data), _check(data[:HEAD], seed), salt, _digest(data, salt)) for data in _spelled(phrase)
+    ]
 
 
 def is_of(token: Token, phrase: str) -> bool:
     """Whether a token was made of this phrase."""
-    spelled = {b" ".join(_bytes(one).split()) for one in spellings(phrase)}
-    return any(len(data) == token.length and _digest(data, token.salt) == token.digest for data in spelled)
+    return any(
+        len(data) == token.length and _digest(data, token.salt) == token.digest for data in _spelled(phrase)
+    )
+
+
+def _spelled(phrase: str) -> Iterator[bytes]:
+    """A phrase in each spelling that looks the same, with runs of white space as one."""
+    return (b" ".join(_bytes(one).split()) for one in spellings(phrase))
 
 
 def struck_out(text: str, forgotten: Forgotten) -> str:

@@ -207,9 +207,8 @@ def _corrections(asked: Sequence[_Episode]) -> tuple[list[str], set[int]]:
             continue
         judged = classify(said.text, said.turn.before, [action.tool for action in said.turn.actions])
         worth = judged.label in WORTH_A_RULE
-        stopped = said.turn.reliability != TYPED and not said.text.rstrip().endswith(
-            "?"
-        )  # who asks learns first
+        asks = said.text.rstrip().endswith("?")  # who asks learns first
+        stopped = said.turn.reliability != TYPED and not asks
         corrects = worth and (judged.certainty == "certain" or stopped)
         if corrects or (said.turn.reliability == REJECTED and stopped):
             which.add(at)
