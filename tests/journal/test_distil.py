@@ -645,17 +645,21 @@ def test_without_a_model_one_that_is_demanded_is_refused(day: Day) -> None:
         assert rows(connection) == []
 
 
-def test_a_long_session_is_told_from_its_pieces(day: Day) -> None:
+def _long_session(day: Day, parts: int) -> None:
     made = day.started(day.project(), MORNING, "one")
-    for number in range(130):
+    for number in range(parts):
         made.user(f"Look at part {number} of it, {'really ' * 160}", f"l{number}", **day.typed(day.project()))
         made.answer(text(f"Part {number} is done."), name=f"m{number}")
     day.store(made, "one")
 
-    def words(prompt: str) -> str:
-        return "Notes:\n- part of it" if "These are piece" in prompt else WORDS.replace(" (`sender.py`)", "")
 
-    with answering(words) as server:
+def _piece_by_piece(prompt: str) -> str:
+    return "Notes:\n- part of it" if "These are piece" in prompt else WORDS.replace(" (`sender.py`)", "")
+
+
+def test_a_long_session_is_told_from_its_pieces(day: Day) -> None:
+    _long_session(day, 130)
+    with answering(_piece_by_piece) as server:
         day.settings = with_model(server)
         day.distil()
         prompts = [one.prompt for one in server.requests]
@@ -669,16 +673,8 @@ def test_a_long_session_is_told_from_its_pieces(day: Day) -> None:
 
 
 def test_a_run_that_asks_one_question_leaves_the_rest_to_the_next(day: Day) -> None:
-    made = day.started(day.project(), MORNING, "one")
-    for number in range(45):
-        made.user(f"Look at part {number} of it, {'really ' * 160}", f"l{number}", **day.typed(day.project()))
-        made.answer(text(f"Part {number} is done."), name=f"m{number}")
-    day.store(made, "one")
-
-    def words(prompt: str) -> str:
-        return "Notes:\n- part of it" if "These are piece" in prompt else WORDS.replace(" (`sender.py`)", "")
-
-    with answering(words) as server:
+    _long_session(day, 45)
+    with answering(_piece_by_piece) as server:
         day.settings = with_model(server)
         said = []
         while "distilled" not in said:

@@ -11,7 +11,6 @@ from coffer.core.look import Look
 from coffer.work.guarding.gate import judge_session
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome
-from tests.lab.test_daemon import git
 from tests.lab.test_guard_moves import Stage
 from tests.launch.pane import Pane
 
@@ -25,11 +24,8 @@ HELD = 12.0
 def stage(claude_home: ClaudeHome, anthropic_server: AnthropicServer) -> Iterator[Stage]:
     stage = Stage(claude_home, anthropic_server)
     stage.env["COZEMPIC_CONTEXT_WINDOW"] = WINDOW
-    git(claude_home.cwd)
-    stage.put_in("claude", stage.places)
-    stage.begin()
-    yield stage
-    stage.end()
+    with stage.running():
+        yield stage
 
 
 def plain(stage: Stage, session: str) -> Pane:

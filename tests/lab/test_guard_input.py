@@ -22,7 +22,6 @@ from coffer.work.guarding.guarded import Guarded
 from coffer.work.guarding.senses import with_means
 from tests.lab.anthropic_server import AnthropicServer
 from tests.lab.claude import ClaudeHome
-from tests.lab.test_daemon import git
 from tests.lab.test_guard_moves import CTRL_U, Stage, bash
 from tests.launch.pane import Pane
 
@@ -119,12 +118,8 @@ class Desk:
 
 @pytest.fixture
 def stage(claude_home: ClaudeHome, anthropic_server: AnthropicServer) -> Iterator[Stage]:
-    stage = Stage(claude_home, anthropic_server)
-    git(claude_home.cwd)
-    stage.put_in("claude", stage.places)
-    stage.begin()
-    yield stage
-    stage.end()
+    with Stage(claude_home, anthropic_server).running() as stage:
+        yield stage
 
 
 def test_what_a_person_begins_while_the_turn_works(stage: Stage) -> None:

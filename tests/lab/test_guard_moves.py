@@ -8,8 +8,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -58,6 +59,17 @@ class Stage(Installed):
         self.env = home.env(
             {"PYTHONPATH": str(SOURCE), "PATH": f"{programs}:{Path(sys.executable).parent}:/usr/bin:/bin"}
         )
+
+    @contextmanager
+    def running(self) -> Iterator[Self]:
+        """In a repository, with Coffer's hooks in place and its daemon up."""
+        git(self.claude.cwd)
+        self.put_in("claude", self.places)
+        self.begin()
+        try:
+            yield self
+        finally:
+            self.end()
 
     @property
     def path(self) -> Path:
@@ -152,12 +164,8 @@ def bash(command: str, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def stage(claude_home: ClaudeHome, anthropic_server: AnthropicServer) -> Iterator[Stage]:
-    stage = Stage(claude_home, anthropic_server)
-    git(claude_home.cwd)
-    stage.put_in("claude", stage.places)
-    stage.begin()
-    yield stage
-    stage.end()
+    with Stage(claude_home, anthropic_server).running() as stage:
+        yield stage
 
 
 def test_grown_over_a_tier_it_is_pruned_at_idle_and_reloaded(stage: Stage) -> None:

@@ -31,7 +31,6 @@ from tests.lab.claude import ClaudeHome, Tmux
 from tests.lab.claude_stage import GREETINGS
 from tests.lab.conformance import PROBE, differences
 from tests.lab.delivery_page import figure
-from tests.lab.test_daemon import git
 from tests.lab.test_guard_moves import CTRL_U, bash
 from tests.lab.test_guard_moves import Stage as Moving
 from tests.lab.test_run import mend
@@ -202,12 +201,9 @@ class Attached(Moving):
 def attached(claude_home: ClaudeHome, anthropic_server: AnthropicServer) -> Iterator[Attached]:
     stage = Attached(claude_home, anthropic_server)
     stage.env["COZEMPIC_CONTEXT_WINDOW"] = "150000"
-    git(claude_home.cwd)
-    stage.put_in("claude", stage.places)
     stage.settings("[guard]\ntmux = true\n")
-    stage.begin()
-    yield stage
-    stage.end()
+    with stage.running():
+        yield stage
 
 
 def line_of(pane: Pane) -> str:
