@@ -134,18 +134,18 @@ def test_what_the_line_tells() -> None:
 
 def test_it_starts_fast(tmp_path: Path) -> None:
     def spent(*words: str) -> float:
-        times = []
-        for _ in range(8):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run(
-                [sys.executable, *words],
-                input=json.dumps(SAID).encode(),
-                env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
-                stdout=subprocess.DEVNULL,
-                check=True,
-            )
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        return min(times)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, *words],
+            input=json.dumps(SAID).encode(),
+            env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    assert spent("-m", "coffer.cli.main", "statusline") <= 6 * spent("-c", "pass")
+    # in turn, so that what else the machine does falls on both
+    runs = [(spent("-m", "coffer.cli.main", "statusline"), spent("-c", "pass")) for _ in range(24)]
+    ours, nothing = (min(times) for times in zip(*runs, strict=True))
+    assert ours <= 6 * nothing
