@@ -17,6 +17,7 @@ from coffer.agents.claude_turns import ClaudeListener
 from coffer.agents.raw_text import REFUSALS, string
 from coffer.core.commands import ended
 from coffer.core.dialect import INTERRUPTIONS, SYNTHETIC
+from coffer.core.regex import regex
 from coffer.core.steps import (
     AGENT,
     CREATED,
@@ -97,11 +98,11 @@ _patched_decoder = msgspec.json.Decoder(_Patched)
 _given_decoder = msgspec.json.Decoder(_Given)
 _EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 _SHELLS = ("Bash", "PowerShell")
-_RECALLS = re.compile(r"coffer\w*__(?:recall|resume|list_memory)$")
-_COMMAND = re.compile(r"<command-name>\s*(/?[\w:.-]+)\s*</command-name>")
-_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-_HEADING = re.compile(r"^#{1,3}\s+(.+)$", re.MULTILINE)
-_BUILT_IN = re.compile(
+_RECALLS = regex(r"coffer\w*__(?:recall|resume|list_memory)$")
+_COMMAND = regex(r"<command-name>\s*(/?[\w:.-]+)\s*</command-name>")
+_ARGUMENTS = regex(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_HEADING = regex(r"^#{1,3}\s+(.+)$", re.MULTILINE)
+_BUILT_IN = regex(
     r"add-dir|agents|bashes|bug|clear|compact|config|context|cost|doctor|effort|exit|export|fast|feedback|help|"
     r"hooks|ide|login|logout|mcp|memory|model|output-style|permissions|plugin|privacy-settings|quit|"
     r"release-notes|rename|resume|rewind|stats|status|statusline|tasks|terminal-setup|theme|todos|upgrade|usage|"

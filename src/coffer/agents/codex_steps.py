@@ -16,6 +16,7 @@ from coffer.agents.codex_texts import texts_of
 from coffer.agents.codex_turns import CodexListener
 from coffer.agents.raw_text import REFUSALS, string
 from coffer.core.commands import ended
+from coffer.core.regex import regex
 from coffer.core.steps import (
     AGENT,
     CREATED,
@@ -109,13 +110,13 @@ class _Call(Struct, frozen=True, gc=False):
 _decoder = msgspec.json.Decoder(_Line)
 _arguments_decoder = msgspec.json.Decoder(_Arguments)
 _output_decoder = msgspec.json.Decoder(_Output)
-_EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE)
-_RUNNING = re.compile(r"^Process running with session ID (\w+)", re.MULTILINE)
-_PATCH = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.+)$")
+_EXIT = regex(r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE)
+_RUNNING = regex(r"^Process running with session ID (\w+)", re.MULTILINE)
+_PATCH = regex(r"^\*\*\* (Update|Add|Delete) File: (.+)$")
 _MOVED = "*** Move to: "
 _WHAT = {"Update": EDITED, "Add": CREATED, "Delete": DELETED}
 _SHELLS = ("exec_command", "shell", "local_shell", "shell_command", "container.exec")
-_RECALLS = re.compile(r"(?:^|_)(?:recall|resume|list_memory)$")
+_RECALLS = regex(r"(?:^|_)(?:recall|resume|list_memory)$")
 _HEAD = 2_000
 _LONGEST_PATCH = 400_000
 

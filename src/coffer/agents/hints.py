@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 
+from coffer.core.regex import regex
+
 PERSON: dict[str, re.Pattern[bytes]] = {
-    "claude": re.compile(rb'"type":\s*"user"|"queued_command"|"queue-operation"'),
-    "codex": re.compile(rb'"UserMessage"|"user_message"|"role":\s*"user"'),
+    "claude": regex(rb'"type":\s*"user"|"queued_command"|"queue-operation"'),
+    "codex": regex(rb'"UserMessage"|"user_message"|"role":\s*"user"'),
 }
 """Agent → what stands in every line that may hold a person's words."""
-_RETURNED = re.compile(rb'"type":\s*"tool_result"')
+_RETURNED = regex(rb'"type":\s*"tool_result"')
 _REFUSED = b"want to proceed with this tool use"
 """What the client writes into the result of a call that the person refused, before what they said to it."""
 

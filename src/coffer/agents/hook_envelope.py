@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 
-_HALVES = re.compile("[\ud800-\udfff]")
+from coffer.core.regex import regex
+
+_HALVES = regex("[\ud800-\udfff]")
 
 
 def additional_context(event: str, context: str) -> bytes:

@@ -14,6 +14,7 @@ import click
 from coffer.cli.counter import json_option
 from coffer.cli.session import World
 from coffer.core.entry import Entry, title
+from coffer.core.regex import regex
 from coffer.store.home import Home
 from coffer.store.projects import all_known
 from coffer.work.memory.journal_list import Page, all_lanes, lanes_of, pages
@@ -21,8 +22,8 @@ from coffer.work.project.identity import memory_root
 from coffer.work.rules.effective import user_home
 
 LAST_DAYS = 7
-_BOLD = re.compile(r"\*\*(.+?)\*\*")
-_CODE = re.compile(r"`([^`\n]+)`")
+_BOLD = regex(r"\*\*(.+?)\*\*")
+_CODE = regex(r"`([^`\n]+)`")
 
 
 def _as_day(_context: click.Context, _parameter: click.Parameter, said: str | None) -> date | None:

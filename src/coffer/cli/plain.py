@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-_HIDDEN = re.compile(
+from coffer.core.regex import regex
+
+_HIDDEN = regex(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 _CONTROL_PICTURES = 0x2400

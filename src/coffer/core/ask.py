@@ -16,6 +16,7 @@ from typing import TypeVar, cast
 
 from coffer.core import similar
 from coffer.core.digest_text import hidden, hostile, one_line
+from coffer.core.regex import regex
 from coffer.core.rule import Label, Persistence
 
 LABELS: tuple[Label, ...] = (
@@ -172,7 +173,7 @@ def fenced(text: str) -> str:
     return _fenced(text, _number(text))
 
 
-_FENCE_LIKE = re.compile(r"<<<(?=\s*(?:begin|end)\b)", re.IGNORECASE)
+_FENCE_LIKE = regex(r"<<<(?=\s*(?:begin|end)\b)", re.IGNORECASE)
 
 
 def _fenced(text: str, number: str) -> str:
@@ -182,13 +183,13 @@ def _fenced(text: str, number: str) -> str:
 
 # --- the answers
 
-_LINE = re.compile(
+_LINE = regex(
     r"(?:[-*+>]\s+)?[*_`]{0,3}(?P<name>turn(?: to classify)?|classification|reasoning(?: \(one sentence\))?"
     r"|persistence|rule|relation)[*_`]{0,3}\s*:[*_`]{0,3}(?:\s+(?P<value>.*))?",
     re.IGNORECASE | re.ASCII,
 )
 _WRAPPERS = (("**", "**"), ("__", "__"), ("*", "*"), ("`", "`"), ('"', '"'), ("“", "”"))
-_PROHIBITION = re.compile(r"(?:do not|don['’]t|never)\s+(?!(?:always|never|not)\b)\S", re.IGNORECASE)
+_PROHIBITION = regex(r"(?:do not|don['’]t|never)\s+(?!(?:always|never|not)\b)\S", re.IGNORECASE)
 _NOTHING = ("none", "n/a", "-")
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coffer.core.digest_text import MARKER
+from coffer.core.regex import regex
 
 TITLE = "[BEHAVIORAL CONTRACT]"
 END = "[End of behavioral contract — Cozempic v1.x]"
@@ -55,7 +56,7 @@ def held_in(texts: Iterable[str]) -> Held:
     return Held().after(texts)
 
 
-_BLOCK = re.compile(rf"{re.escape(MARKER)}.*?(?:{re.escape(END)}|(?={re.escape(MARKER)})|\Z)", re.DOTALL)
+_BLOCK = regex(rf"{re.escape(MARKER)}.*?(?:{re.escape(END)}|(?={re.escape(MARKER)})|\Z)", re.DOTALL)
 
 
 def blocks_in(text: str) -> Iterator[str]:

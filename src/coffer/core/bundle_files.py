@@ -7,10 +7,11 @@ tests/hook/test_bundle_files.py holds the two together.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from coffer.core.regex import regex
 
 Files: TypeAlias = Mapping[tuple[str, str], bytes]
 """(agent, event) → the finished envelope: what one project's sessions get."""
@@ -19,9 +20,9 @@ NO_PROJECT = "/"
 """The root that stands for every folder outside of any project."""
 
 _KEY_DIGITS = 20
-_WORD = re.compile(r"[A-Za-z0-9_-]+\Z")
-_ESCAPED = re.compile(rb"%([0-9A-F]{2})")
-_SPOOLED = re.compile(r"(\d+)-(\d+)\Z")
+_WORD = regex(r"[A-Za-z0-9_-]+\Z")
+_ESCAPED = regex(rb"%([0-9A-F]{2})")
+_SPOOLED = regex(r"(\d+)-(\d+)\Z")
 
 
 @dataclass(frozen=True, slots=True)

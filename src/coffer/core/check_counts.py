@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from coffer.core.regex import regex
+
 LONGEST_LOOK = 20_000
 """Characters at an output's end that are read: every runner says its sums last."""
 
@@ -46,33 +48,33 @@ def counts(output: str) -> Counts:
     return Counts()
 
 
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_COLOURS = regex(r"\x1b\[[0-9;]*m")
 # What may stand between is bounded everywhere: some logs are thousands of blank lines, and a search that begins anew at
 # each of them takes minutes.
-_PYTEST = re.compile(
+_PYTEST = regex(
     r"^=*[ ]?((?:\d+ (?:failed|passed|skipped|errors?|xfailed|xpassed|warnings?|deselected|rerun)(?:, )?)+)"
     r" in \d[\d.:]*",
     re.MULTILINE,
 )
-_JEST = re.compile(r"^[ \t]*Tests:?[ \t]+((?:\d+ (?:failed|passed|skipped|todo|total)[,| ]*)+)", re.MULTILINE)
-_CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE)
-_BUN = re.compile(
+_JEST = regex(r"^[ \t]*Tests:?[ \t]+((?:\d+ (?:failed|passed|skipped|todo|total)[,| ]*)+)", re.MULTILINE)
+_CARGO = regex(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE)
+_BUN = regex(
     r"^[ \t]*(\d+) pass[ \t\r]*$(?:\n[ \t]*\d+ \w+[ \t\r]*$){0,9}?\n[ \t]*(\d+) fail[ \t\r]*$", re.MULTILINE
 )
-_MOCHA = re.compile(r"^[ \t]*(\d+) passing\b(?:[\s\S]{0,200}?^[ \t]*(\d+) failing\b)?", re.MULTILINE)
-_UNITTEST = re.compile(r"^Ran (\d+) tests? in [\s\S]{0,200}?^(OK|FAILED)(?: \(([^)]*)\))?", re.MULTILINE)
-_RSPEC = re.compile(r"^(\d+) examples?, (\d+) failures?", re.MULTILINE)
-_PHPUNIT = re.compile(r"^OK \((\d+) tests?|^Tests: (\d+), .*?(?:Failures|Errors): (\d+)", re.MULTILINE)
-_DOTNET = re.compile(r"Failed:\s+(\d+), Passed:\s+(\d+)")
-_MAVEN = re.compile(r"Tests run: (\d+), Failures: (\d+), Errors: (\d+)")
-_TAP = re.compile(r"^# pass\s+(\d+)[\s\S]{0,200}?^# fail\s+(\d+)", re.MULTILINE)
-_GO_TEST = re.compile(r"^[ \t]*--- (PASS|FAIL): ", re.MULTILINE)
-_GO_PACKAGE = re.compile(r"^(ok|FAIL)[ \t]+[\w./-]+(?:[ \t]|$)", re.MULTILINE)
-_PROBLEMS = re.compile(
+_MOCHA = regex(r"^[ \t]*(\d+) passing\b(?:[\s\S]{0,200}?^[ \t]*(\d+) failing\b)?", re.MULTILINE)
+_UNITTEST = regex(r"^Ran (\d+) tests? in [\s\S]{0,200}?^(OK|FAILED)(?: \(([^)]*)\))?", re.MULTILINE)
+_RSPEC = regex(r"^(\d+) examples?, (\d+) failures?", re.MULTILINE)
+_PHPUNIT = regex(r"^OK \((\d+) tests?|^Tests: (\d+), .*?(?:Failures|Errors): (\d+)", re.MULTILINE)
+_DOTNET = regex(r"Failed:\s+(\d+), Passed:\s+(\d+)")
+_MAVEN = regex(r"Tests run: (\d+), Failures: (\d+), Errors: (\d+)")
+_TAP = regex(r"^# pass\s+(\d+)[\s\S]{0,200}?^# fail\s+(\d+)", re.MULTILINE)
+_GO_TEST = regex(r"^[ \t]*--- (PASS|FAIL): ", re.MULTILINE)
+_GO_PACKAGE = regex(r"^(ok|FAIL)[ \t]+[\w./-]+(?:[ \t]|$)", re.MULTILINE)
+_PROBLEMS = regex(
     r"^(\d+) issues?[.:]|^Found (\d+) errors?|✖ (\d+) problems?|^error: aborting due to (\d+) previous errors?",
     re.MULTILINE,
 )
-_CLEAN = re.compile(
+_CLEAN = regex(
     r"^All checks passed|^Success: no issues found|no (?:issues|problems|errors) found", re.MULTILINE
 )
 

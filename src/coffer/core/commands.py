@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from coffer.core.check_counts import counts
 from coffer.core.redact import kept, redact
+from coffer.core.regex import regex
 from coffer.core.steps import DELETED, Committed, Ran, Step, Touched
 
 LONGEST_SHOWN = 120
 """Characters of a command."""
 LONGEST_READ = 4_000
 LONGEST_WHY = 160
-_LOOKS = re.compile(
+_LOOKS = regex(
     r"cd|ls|cat|head|tail|grep|rg|egrep|fgrep|find|fd|echo|printf|pwd|which|type|whoami|date|wc|sort|uniq|cut|"
     r"awk|jq|yq|tree|file|stat|ps|top|sleep|true|false|test|\[|\[\[|env|printenv|export|set|unset|source|\.|"
     r"xxd|hexdump|od|diff|cmp|less|more|du|df|id|uname|hostname|clear|history|man|tr|tee|xargs|column|basename|"
@@ -24,21 +25,21 @@ _LOOKS = re.compile(
     r"shift|let|declare|eval|exec|tput|stty|sed|rm|mv|cp|unlink|ln"
 )
 """Commands that change nothing that a journal tells."""
-_GIT_LOOKS = re.compile(
+_GIT_LOOKS = regex(
     r"status|log|diff|show|branch|blame|ls-files|ls-tree|ls-remote|rev-parse|rev-list|remote|fetch|config|"
     r"reflog|cat-file|describe|grep|shortlog|add|for-each-ref|merge-base|check-ignore|show-ref|symbolic-ref|"
     r"name-rev|count-objects|var|version|help|commit|hash-object|diff-tree|diff-index"
 )
-_GH_LOOKS = re.compile(
+_GH_LOOKS = regex(
     r"gh (?:(?:pr|issue|run|repo|release|workflow) (?:view|list|diff|checks|status|watch|download)|api|search|auth)\b"
 )
-_INLINE = re.compile(
+_INLINE = regex(
     r"(?:python[\d.]*|node|ruby|perl|php|bun|deno|bash|sh|zsh|pwsh|powershell)\s+(?:-\w+\s+)*(?:-c|-e|-|-[pn]e"
     r"|-Command)(?:\s|$)",
     re.IGNORECASE,
 )
 """A script in the command itself: a look, nearly always."""
-_CHECKS = re.compile(
+_CHECKS = regex(
     r"(?:^|[\s/])(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|phpstan|ctest|ruff|mypy|pyright|flake8"
     r"|pylint|eslint|biome|tsc|rubocop|shellcheck|golangci-lint|bats|ktlint|detekt|swiftlint|stylelint|hadolint"
     r"|actionlint|yamllint|markdownlint\S*)(?:\s|$)"
@@ -52,15 +53,13 @@ _CHECKS = re.compile(
     r"(?:[\s:]|$)|^make(?:\s+-\S+)*$|^pre-commit run\b",
     re.IGNORECASE,
 )
-_GIT_COMMIT = re.compile(r"^\[([^\]\n]{1,200}?) ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
-_PULL = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests)/\d+")
-_EXIT = re.compile(r"^(?:Exit code:? -?\d+|Process exited with code -?\d+|Wall time.*|Output:|Chunk ID.*)$")
-_ASSIGNS = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
-_ASSIGNMENT = re.compile(r"^(?:[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|[^\s'\"]*)\s+)+")
-_WRAPPER = re.compile(
-    r"^(?:sudo|time|nice|nohup|command|exec|timeout(?:\s+-\S+)*\s+\d+\w?|gtimeout\s+\d+\w?)\s+"
-)
-_REDIRECT = re.compile(r"\s*(?:\d|&)?>{1,2}\s*(?:&\d|[^\s&|;]+)|\s*<\s*[^\s<&|;]+|\s+&\s*$")
+_GIT_COMMIT = regex(r"^\[([^\]\n]{1,200}?) ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
+_PULL = regex(r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests)/\d+")
+_EXIT = regex(r"^(?:Exit code:? -?\d+|Process exited with code -?\d+|Wall time.*|Output:|Chunk ID.*)$")
+_ASSIGNS = regex(r"[A-Za-z_]\w*=.*", re.DOTALL)
+_ASSIGNMENT = regex(r"^(?:[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|[^\s'\"]*)\s+)+")
+_WRAPPER = regex(r"^(?:sudo|time|nice|nohup|command|exec|timeout(?:\s+-\S+)*\s+\d+\w?|gtimeout\s+\d+\w?)\s+")
+_REDIRECT = regex(r"\s*(?:\d|&)?>{1,2}\s*(?:&\d|[^\s&|;]+)|\s*<\s*[^\s<&|;]+|\s+&\s*$")
 
 
 def ended(command: str, output: str, *, failed: bool) -> list[Step]:
@@ -88,7 +87,7 @@ def ended(command: str, output: str, *, failed: bool) -> list[Step]:
     return steps
 
 
-_LASTS = re.compile(
+_LASTS = regex(
     r"(?:^|&& )(?:git|gh|glab|npm|pnpm|yarn|bun|pip3?|uv|poetry|cargo|brew|apt(?:-get)?|docker(?:-compose)?|podman"
     r"|kubectl|helm"
     r"|terraform|systemctl|alembic|prisma|npx|supabase|vercel|fly|aws|gcloud|az|heroku|rails|rake|composer|gem|bundle"
@@ -115,10 +114,10 @@ def _ran(told: list[str], output: str, *, failed: bool) -> Ran:
     return Ran(shown, not bad, True, found.text(), _why(output) if bad and not found.text() else "")
 
 
-_LONG_WORDS = re.compile(r"([\"'])(?:(?!\1).){40,}?\1", re.DOTALL)
+_LONG_WORDS = regex(r"([\"'])(?:(?!\1).){40,}?\1", re.DOTALL)
 
 
-_LONG_PATHS = re.compile(r"(?<!\S)[^\s'\"]{60,}/([^\s/'\"]+)")
+_LONG_PATHS = regex(r"(?<!\S)[^\s'\"]{60,}/([^\s/'\"]+)")
 
 
 def _short(command: str) -> str:
@@ -193,10 +192,10 @@ def _pieces(command: str) -> Iterator[str]:
             yield text
 
 
-_DOCUMENT = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.DOTALL | re.MULTILINE)
+_DOCUMENT = regex(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.DOTALL | re.MULTILINE)
 
 
-_STRING = re.compile(r"<<<?-?[^\n]*")
+_STRING = regex(r"<<<?-?[^\n]*")
 
 
 def _without_documents(command: str) -> str:

@@ -10,6 +10,7 @@ from msgspec import Raw, Struct
 
 from coffer.core.dialect import ALIASES, MISSING_RESULT
 from coffer.core.items import Edit, Item
+from coffer.core.regex import regex
 from coffer.core.shallow import shallow, shown
 
 _PLAN_KEYS = ("plan", "planFilePath")
@@ -140,4 +141,4 @@ def own_text(block: dict[str, Any]) -> str:
     return _TAGGED.sub(" ", text).strip() if isinstance(text, str) else ""
 
 
-_TAGGED = re.compile(r"<([a-z][a-z-]*)\b[^>]*>.*?</\1>", re.DOTALL)
+_TAGGED = regex(r"<([a-z][a-z-]*)\b[^>]*>.*?</\1>", re.DOTALL)

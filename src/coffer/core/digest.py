@@ -30,6 +30,7 @@ from coffer.core.digest_text import (
     rule_heading,
     section_of,
 )
+from coffer.core.regex import regex
 from coffer.core.rule import Numbers, Persistence, Rule, Rules
 
 __all__ = ["Digest", "DigestUnreadable", "Refused", "new_digest", "parse"]
@@ -192,9 +193,9 @@ def parse(text: str) -> Digest:
     )
 
 
-_FORMAT = re.compile(r"\ufeff?\s*<!--\s*cozempic:\s*behavioral-digest\s+v(\d+)\s*-->", re.ASCII)
-_HEADER = re.compile(r"\ufeff?\s*<!--\s*(project|updated|session):\s*(.*?)\s*-->\s*$")
-_NUMBERS = re.compile(r"\s*<!--\s*cozempic:\s*numbers\s+R(\d{1,9})\s+P(\d{1,9})\s*-->", re.ASCII)
+_FORMAT = regex(r"\ufeff?\s*<!--\s*cozempic:\s*behavioral-digest\s+v(\d+)\s*-->", re.ASCII)
+_HEADER = regex(r"\ufeff?\s*<!--\s*(project|updated|session):\s*(.*?)\s*-->\s*$")
+_NUMBERS = regex(r"\s*<!--\s*cozempic:\s*numbers\s+R(\d{1,9})\s+P(\d{1,9})\s*-->", re.ASCII)
 
 
 def _header(lines: Sequence[str], what: Sequence[Kind]) -> dict[str, str]:

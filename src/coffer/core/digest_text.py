@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Literal
 
+from coffer.core.regex import regex
 from coffer.core.rule import Priority, State
 
 FORMAT = "<!-- cozempic: behavioral-digest v1 -->"
@@ -47,21 +48,21 @@ SECTIONS = (
         "## Active Rules — Hard (always injected)",
         "active",
         "hard",
-        re.compile(r"##\s+active\s+rules\s*[-–—:]+\s*hard\b", re.IGNORECASE),
+        regex(r"##\s+active\s+rules\s*[-–—:]+\s*hard\b", re.IGNORECASE),
     ),
     Section(
         "## Active Rules — Soft (injected by scope relevance)",
         "active",
         "soft",
-        re.compile(r"##\s+active\s+rules\s*[-–—:]+\s*soft\b", re.IGNORECASE),
+        regex(r"##\s+active\s+rules\s*[-–—:]+\s*soft\b", re.IGNORECASE),
     ),
     Section(
         "## Pending Rules (< 3 occurrences, under observation)",
         "pending",
         None,
-        re.compile(r"##\s+pending\s+rules\b", re.IGNORECASE),
+        regex(r"##\s+pending\s+rules\b", re.IGNORECASE),
     ),
-    Section("## Archived Rules", "archived", None, re.compile(r"##\s+archived\s+rules\b", re.IGNORECASE)),
+    Section("## Archived Rules", "archived", None, regex(r"##\s+archived\s+rules\b", re.IGNORECASE)),
 )
 """In the file's order. A heading is known by its first words, so that a hand-typed hyphen does no harm."""
 
@@ -80,9 +81,9 @@ def home_of(state: State, priority: Priority) -> Section:
 Kind = Literal["part", "rule", "comment", "fence", "blank", "text"]
 """part: a heading of the first or second level. rule: of the third. A comment or a fenced block is all its lines."""
 
-_CONFLICT = re.compile(r"(<{7}|\|{7}|>{7})( |$)")
-_HEADING = re.compile(r" {0,3}(#{1,3})([ \t]|$)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_CONFLICT = regex(r"(<{7}|\|{7}|>{7})( |$)")
+_HEADING = regex(r" {0,3}(#{1,3})([ \t]|$)")
+_FENCE = regex(r" {0,3}(`{3,}|~{3,})")
 
 
 def kinds(lines: Sequence[str]) -> list[Kind]:
@@ -124,7 +125,7 @@ def _closes(line: str, until: str) -> bool:
     return line.strip().startswith(until) and not line.strip().strip(until[0])
 
 
-_RULE_HEADING = re.compile(r" {0,3}###[ \t]+\[([RP]\d{1,9})\][ \t]*(.*?)\s*$", re.IGNORECASE | re.ASCII)
+_RULE_HEADING = regex(r" {0,3}###[ \t]+\[([RP]\d{1,9})\][ \t]*(.*?)\s*$", re.IGNORECASE | re.ASCII)
 
 
 def rule_heading(line: str) -> tuple[str, str] | None:
@@ -182,10 +183,10 @@ class Field:
     more: int = 0
 
 
-_FIELD = re.compile(r"[ \t]{0,3}(?:[-*+][ \t]+)?\*\*([A-Za-z][A-Za-z ]{0,30}?)(?:\*\*[ \t]*:|:\*\*)")
-_DATES = re.compile(r"\*\*(First seen|Last reinforced)(?:\*\*[ \t]*:|:\*\*)[ \t]*([^|]*)", re.IGNORECASE)
+_FIELD = regex(r"[ \t]{0,3}(?:[-*+][ \t]+)?\*\*([A-Za-z][A-Za-z ]{0,30}?)(?:\*\*[ \t]*:|:\*\*)")
+_DATES = regex(r"\*\*(First seen|Last reinforced)(?:\*\*[ \t]*:|:\*\*)[ \t]*([^|]*)", re.IGNORECASE)
 _KNOWN = {name.lower(): name for name in FIELDS}
-_GOES_ON = re.compile(r"(?![ \t]{0,3}([-*+>|][ \t]|\d+[.)][ \t]|#|={3}|-{3}|_{3}|\*{2,3}))")
+_GOES_ON = regex(r"(?![ \t]{0,3}([-*+>|][ \t]|\d+[.)][ \t]|#|={3}|-{3}|_{3}|\*{2,3}))")
 
 
 def fields(block: Sequence[str], what: Sequence[Kind]) -> list[Field]:
@@ -228,9 +229,9 @@ def _wrapped(field: Field, block: Sequence[str], what: Sequence[Kind]) -> Field:
     return Field(field.name, " ".join([field.value, *rest]).strip(), field.line, field.start, field.end, more)
 
 
-_COUNT = re.compile(r"[ \t]*\((\d{1,9}) occurrences?\)", re.IGNORECASE | re.ASCII)
-_IMPORTANCE = re.compile(r"([-−+]?\d{1,9})(?:[ \t]*\(([^()]*)\))?(?![\w.,])", re.ASCII)
-_PART = re.compile(r"(\d{1,9})[ \t]*(correction|upvote|downvote)s?\b", re.IGNORECASE | re.ASCII)
+_COUNT = regex(r"[ \t]*\((\d{1,9}) occurrences?\)", re.IGNORECASE | re.ASCII)
+_IMPORTANCE = regex(r"([-−+]?\d{1,9})(?:[ \t]*\(([^()]*)\))?(?![\w.,])", re.ASCII)
+_PART = regex(r"(\d{1,9})[ \t]*(correction|upvote|downvote)s?\b", re.IGNORECASE | re.ASCII)
 
 
 def read_source(value: str) -> tuple[str, int | None]:
@@ -307,7 +308,7 @@ _FORBIDDEN = (
     ("<system-reminder", "a tag of the client's"),
     ("</system-reminder", "a tag of the client's"),
 )
-_LOOKS_LIKE_HEADING = re.compile(r"\s*(#{1,6}(\s|$)|\*\*(always apply|apply when)\b)", re.IGNORECASE)
+_LOOKS_LIKE_HEADING = regex(r"\s*(#{1,6}(\s|$)|\*\*(always apply|apply when)\b)", re.IGNORECASE)
 
 
 def hostile(text: str) -> str | None:

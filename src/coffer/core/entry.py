@@ -16,6 +16,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from coffer.core.regex import regex
+
 Lane = Literal["rules", "knowledge", "journal", "handoff"]
 Source = Literal["person", "agent", "distil"]
 LANES: tuple[Lane, ...] = ("rules", "knowledge", "journal", "handoff")
@@ -24,13 +26,13 @@ LONGEST_TITLE = 120
 """Characters."""
 _KNOWN = ("id", "source", "agent", "session", "time", "branch", "project")
 _LINE = r"[A-Za-z][\w-]{0,39}:[^\n]*\n"
-_HEAD = re.compile(rf"---[ \t]*\r?\n((?:{_LINE}){{1,60}})---[ \t]*(?:\r?\n|\Z)")
-_ID = re.compile(r"^id:[ \t]*[0-9a-f]{8}[ \t]*\r?$", re.MULTILINE)
-_BEGUN = re.compile(
+_HEAD = regex(rf"---[ \t]*\r?\n((?:{_LINE}){{1,60}})---[ \t]*(?:\r?\n|\Z)")
+_ID = regex(r"^id:[ \t]*[0-9a-f]{8}[ \t]*\r?$", re.MULTILINE)
+_BEGUN = regex(
     rf"^---(?=[ \t]*\r?\n(?:{_LINE}){{0,59}}?id:[ \t]*[0-9a-f]{{8}}[ \t]*\r?(?:\n|\Z))", re.MULTILINE
 )
-_START = re.compile(r"\ufeff?(?:[ \t]*\r?\n)*")
-_BEFORE_TEXT = re.compile(r"(?:[ \t]*\r?\n)*")
+_START = regex(r"\ufeff?(?:[ \t]*\r?\n)*")
+_BEFORE_TEXT = regex(r"(?:[ \t]*\r?\n)*")
 
 
 @dataclass(frozen=True, slots=True)

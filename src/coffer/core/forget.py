@@ -12,21 +12,23 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+from coffer.core.regex import regex
+
 SHORTEST = 4
 """Characters of a phrase: a shorter one stands in everything."""
 FORGOTTEN = "[forgotten]"
 """What stands in its place where a text can't be cut: in logs, in the database."""
-_SHAPES = re.compile(
+_SHAPES = regex(
     r"(?:~|\.{1,2})?/[^\s/]+/\S*|[0-9a-f]{6,64}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\d{4}-\d\d-\d\dT[\d:.]+\S*"
 )
 """A path, a digest, an id of a session, a time."""
 _PLACES = ("path", "backup", "bak", "cwd", "transcript_path", "project", "folder", "archive")
 """Keys of paths, which may hold blanks."""
-_NAME = re.compile(r"[a-z_]{1,16}")
+_NAME = regex(r"[a-z_]{1,16}")
 _WORDS = ("text", "label", "note", "title", "name", "message", "where")
 """Keys of what is said, though it may be one word."""
-_BULLET = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)])\s")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
+_BULLET = regex(r"(\s*)(?:[-*+•]|\d{1,3}[.)])\s")
+_HEADING = regex(r"\s{0,3}#{1,6}\s")
 
 
 def spellings(phrase: str) -> tuple[str, ...]:

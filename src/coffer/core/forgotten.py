@@ -9,7 +9,6 @@ sentence can't.
 from __future__ import annotations
 
 import hashlib
-import re
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +18,7 @@ from typing import Any
 import msgspec
 
 from coffer.core.forget import FORGOTTEN, spellings
+from coffer.core.regex import regex
 from coffer.core.steps import Story
 from coffer.core.turn import Action, Turn
 
@@ -26,7 +26,7 @@ HEAD = 24
 """Bytes of a phrase's beginning that its checksum is made of, so that all long phrases are looked for in one pass."""
 _COST, _BLOCK, _DIGEST = 1 << 13, 8, 16
 """Of scrypt: some ten milliseconds, of which a guess of each phrase costs as much."""
-_PARTS = re.compile(rb"[ \t\r\n\f\v]+|[^ \t\r\n\f\v]+")
+_PARTS = regex(rb"[ \t\r\n\f\v]+|[^ \t\r\n\f\v]+")
 
 
 @dataclass(frozen=True, slots=True)

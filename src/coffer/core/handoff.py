@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coffer.core.regex import regex
+
 DETACHED = "HEAD"
 """What stands for a branch where none is checked out."""
 MOST_GOAL = 500
@@ -29,8 +31,8 @@ _SECTIONS = (
     ("files", "Files in flight"),
     ("open_questions", "Open questions"),
 )
-_HEADING = re.compile(r"##\s+(.+?)\s*#*$")
-_BULLET = re.compile(r"\s{0,3}(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.+)$")
+_HEADING = regex(r"##\s+(.+?)\s*#*$")
+_BULLET = regex(r"\s{0,3}(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.+)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,20 +8,20 @@ character and look again (typed_reload.py): vim's NORMAL mode shows exactly what
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from itertools import takewhile
 
 from coffer.core.look import Look
+from coffer.core.regex import regex
 
 MARK = "❯"
 INDENT = 2
 """Columns in front of the text."""
-_RULE = re.compile("─{8,}")
-_LABELLED = re.compile("─{2,} (?P<label>.*?) ─{2,}")
-_VIM = re.compile(r"-- (?:INSERT|NORMAL|VISUAL|VISUAL LINE|REPLACE) --")
+_RULE = regex("─{8,}")
+_LABELLED = regex("─{2,} (?P<label>.*?) ─{2,}")
+_VIM = regex(r"-- (?:INSERT|NORMAL|VISUAL|VISUAL LINE|REPLACE) --")
 _SEARCH = ("search prompts:", "no matching prompt:")
-_COMMAND = re.compile(" {1,3}/[a-z]")
+_COMMAND = regex(" {1,3}/[a-z]")
 _STASH = "› stashed"
 
 ABSENT, DRAFT, EMPTY, VIM, SEARCH, STASHED, UNCERTAIN = (

@@ -22,6 +22,7 @@ from coffer.core.journal_words import (
     without_output,
 )
 from coffer.core.journal_work import Command, File, commands_of, commits_of, files_of, in_folders
+from coffer.core.regex import regex
 from coffer.core.sentences import paragraphs, quoted, sentences
 from coffer.core.steps import (
     AGENT,
@@ -47,16 +48,16 @@ _SAME = 30
 """Characters that begin two prompts of which one is the other, reworded."""
 _ALIKE = 0.6
 """Share of their words from which a prompt for which the agent was stopped is the one before it, said better."""
-_NUMBER = re.compile(r"\(?\d{1,2}[.)]")
+_NUMBER = regex(r"\(?\d{1,2}[.)]")
 _ENDS = ".!?…。！？:"
-_HEADING = re.compile(r"[A-Z][a-z]+(?: [A-Za-z]+)?")
+_HEADING = regex(r"[A-Z][a-z]+(?: [A-Za-z]+)?")
 MOST_JUDGED = 80
 """Human turns that are looked at for corrections, from the last one back."""
 
 
-_ADVISED = re.compile(r" \((?:Recommended|Empfohlen)\)")
+_ADVISED = regex(r" \((?:Recommended|Empfohlen)\)")
 """What a client writes behind the answer that it would give; the person did not say it."""
-_OTHER = re.compile(r"or\b|oder\b|ou\b|o\b|还是|それとも", re.IGNORECASE)
+_OTHER = regex(r"or\b|oder\b|ou\b|o\b|还是|それとも", re.IGNORECASE)
 """How a question begins that is the second half of the one before."""
 
 

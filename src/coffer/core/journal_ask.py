@@ -15,6 +15,7 @@ from coffer.core.ask import AnswerUnreadable, fenced
 from coffer.core.digest_text import hidden, one_line
 from coffer.core.journal import Journal
 from coffer.core.redact import redact
+from coffer.core.regex import regex
 from coffer.core.steps import (
     Chose,
     Committed,
@@ -159,11 +160,11 @@ def parse_entry(answer: str, given: str) -> Written:
     return Written(said["goal"][0], said["decisions"], said["done"], said["open"])
 
 
-_HEAD = re.compile(r"[#*\s]{0,6}(notes|goal|decisions|done|open)[*\s]{0,3}:[*\s]{0,3}(.*)", re.IGNORECASE)
-_ITEM = re.compile(r"\s*[-*•]\s+(\S.*)")
-_NUMBER = re.compile(r"\d[\d.,:]*\d")
+_HEAD = regex(r"[#*\s]{0,6}(notes|goal|decisions|done|open)[*\s]{0,3}:[*\s]{0,3}(.*)", re.IGNORECASE)
+_ITEM = regex(r"\s*[-*•]\s+(\S.*)")
+_NUMBER = regex(r"\d[\d.,:]*\d")
 """Of two digits at least: a single one may well be counted."""
-_NAMED = re.compile(r"`([^`\n]{2,200})`")
+_NAMED = regex(r"`([^`\n]{2,200})`")
 
 
 def _parsed(answer: str, names: tuple[str, ...], given: str) -> dict[str, list[str]]:

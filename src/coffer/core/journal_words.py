@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 
 from coffer.core.journal_words_abroad import chooses_abroad, leaves_open_abroad
+from coffer.core.regex import regex
 
-_CHOOSES = re.compile(
+_CHOOSES = regex(
     r"\b(?:decided|chose|opted|settled on|going with|go with|went with|let'?s (?:use|keep|go|do|stick|drop)"
     r"|we(?:'ll| will| should) (?:use|keep|go|stick|drop|reuse|avoid|skip|group|not (?:use|copy|add|keep"
     r"|support|change))"
@@ -24,27 +25,27 @@ _CHOOSES = re.compile(
     r"|benutz\w+|nimm|nehmen?)\b[^.]{0,80}\b(?:instead|rather than|statt|anstatt|anstelle|stattdessen)\b",
     re.IGNORECASE,
 )
-_AS_YOU = re.compile(r"\bas (?:you|we) (?:chose|decided|preferred|wanted|asked|agreed)\b", re.IGNORECASE)
+_AS_YOU = regex(r"\bas (?:you|we) (?:chose|decided|preferred|wanted|asked|agreed)\b", re.IGNORECASE)
 """It was chosen before; that is where it stands."""
-_REASON = re.compile(
+_REASON = regex(
     r"\b(?:because|since|so that|so (?:we|it|the|that)|as (?:it|the|this|that|we)|due to|to avoid|in order to"
     r"|otherwise|which "
     r"(?:means|avoids|keeps|makes)|this (?:way|avoids|keeps)|weil|da (?:es|die|der|das|wir|sonst)|damit|denn|sonst|"
     r"um .{3,60} zu)\b|[—–:]\s",
     re.IGNORECASE,
 )
-_FIRM = re.compile(
+_FIRM = regex(
     r"\b(?:decided|chose|opted|settled on|agreed(?= ?[—–:-])|we should (?:avoid|not)|entschied\w*"
     r"|entschloss\w*|beschlossen)\b",
     re.IGNORECASE,
 )
-_UNSURE = re.compile(
+_UNSURE = regex(
     r"\?\s*$|^(?:if|when|should|could|would|falls|wenn|ob|sollte|let me|i'll|i will|i'm going|now i|now let|i can"
     r"|i could|i would|next)\b|\b(?:if you"
     r"|let me know|would you|do you want|möchtest|sag bescheid|or should|would prefer|you could|we could|might)\b",
     re.IGNORECASE,
 )
-_OPEN = re.compile(
+_OPEN = regex(
     r"\b(?:not (?:yet |been )?(?:done|implemented|tested|verified|fixed|covered|run|pushed|committed|merged|deployed"
     r"|released|published)|(?:haven't|have not|didn't|did not) (?:yet )?(?:verif|test|run|check)\w*"
     r"|still (?:needs?|missing|open|fails?"
@@ -58,7 +59,7 @@ _OPEN = re.compile(
     r"|konnte .{0,60}nicht|konnten .{0,60}nicht)\b",
     re.IGNORECASE,
 )
-_INTENT = re.compile(
+_INTENT = regex(
     r"^(?:(?:and |but |so |ok(?:ay)?,? |good[,.] |now,? |next,? |first,? |then,? )*(?:let me|let's|i'll|i will"
     r"|i'm going to|i need to|i am "
     r"going to|we need to)|now i(?:'ll| have| need| can| understand| see)?|ich (?:werde|muss|will|schaue|prüfe)"
@@ -66,7 +67,7 @@ _INTENT = re.compile(
     r"nächstes|lass(?:t)? (?:mich|uns))\b",
     re.IGNORECASE,
 )
-_FILLER = re.compile(
+_FILLER = regex(
     r"^(?:perfect|great|good|excellent|done|all (?:set|done)|sure|ok(?:ay)?|here(?:'s| is| are)|the following|summary"
     r"|understood|got it|you(?:'re| are) (?:right|absolutely)|as requested|that'?s it|if you|feel free"
     r"|you can (?:now )?"
@@ -74,7 +75,7 @@ _FILLER = re.compile(
     r"[^.:;,–—]{0,60}[.:!…]*$|^(?:if you (?:want|like|need)|let me know|feel free|sag bescheid|wenn du)\b",
     re.IGNORECASE,
 )
-_DONE = re.compile(
+_DONE = regex(
     r"\b(?:added|fixed|created|updated|implemented|removed|deleted|changed|committed|pushed|moved|renamed"
     r"|refactored|replaced"
     r"|wrote|written|merged|migrated|configured|enabled|disabled|extracted|passe?[sd]?|passing|works?|working"
@@ -86,14 +87,14 @@ _DONE = re.compile(
     r"|gefunden|ergänzt|angepasst|committet)\b",
     re.IGNORECASE,
 )
-_LEADS = re.compile(
+_LEADS = regex(
     r"\b(?:here(?:'s| is) (?:what|the|a)|summary of|what (?:i |has |was )?changed|the following"
     r"|as follows)\b.{0,60}:$",
     re.IGNORECASE,
 )
-_PATH = re.compile(r"^[`'\"(]?[\w./\\@-]+\.\w{1,6}(?::\d+)?[`'\")]?[.:,]?$")
+_PATH = regex(r"^[`'\"(]?[\w./\\@-]+\.\w{1,6}(?::\d+)?[`'\")]?[.:,]?$")
 """A file alone: the entry has its own line for those."""
-_NOD = re.compile(
+_NOD = regex(
     r"\s*(?:(?:yes|yep|yeah|yup|ok(?:ay)?|sure|go|go (?:on|ahead|for it)|continue|proceed|do it|please(?: do"
     r"| continue)?"
     r"|thanks?(?: you)?|thx|great|good|nice|perfect|cool|lgtm|looks good|sounds good|correct|right|exactly"
@@ -102,7 +103,7 @@ _NOD = re.compile(
     r"|ja|jo|nein|weiter|mach(?: weiter| das| mal)?|bitte|danke|gut|super|passt|genau|hallo|los)\b[\s,.!…:)]*)+$",
     re.IGNORECASE,
 )
-_OUTPUT = re.compile(
+_OUTPUT = regex(
     r"\s*(?:(?:remote|fatal|error(?:\[\w+\])?|warning|hint|info|debug|npm err!|npm warn)\b ?[:!]"
     r"|Traceback \(most|at \S+\(\S*\)"
     r"|commit [0-9a-f]{7,}|Author: |create mode |[+-]{3} [ab]/|@@ |[❯$%] \S|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
@@ -112,7 +113,7 @@ _OUTPUT = re.compile(
     re.IGNORECASE,
 )
 """How a paragraph begins that a program printed."""
-_BLANK = re.compile(r"\n[ \t]*\n")
+_BLANK = regex(r"\n[ \t]*\n")
 _SHORTEST = 24
 """Characters below which a sentence of the agent says nothing by itself."""
 

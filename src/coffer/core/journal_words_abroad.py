@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-_CHOOSES = re.compile(
+from coffer.core.regex import regex
+
+_CHOOSES = regex(
     r"\b(?:(?:j'ai|nous avons|on a) (?:décidé|choisi|opté)|(?:utilisons|gardons|prenons|restons)\b|plutôt que"
     r"|au lieu d[e']"
     r"|(?:he|hemos) (?:decidido|elegido|optado)|decidimos|elegimos|usaremos|(?:usemos|mantengamos)\b|en (?:vez"
@@ -18,21 +20,21 @@ _CHOOSES = re.compile(
     r"|(?:に|ことに)(?:決め|決定)|を採用(?:し|する)|ではなく.{1,60}(?:使|用い|採用)|(?:こと)にした",
     re.IGNORECASE,
 )
-_REASON = re.compile(
+_REASON = regex(
     r"\b(?:parce qu|car|puisqu|afin d|pour (?:éviter|que)|porque|ya que|para (?:evitar|que)|así|pois|já que)|[—–:]\s"
     r"|因为|由于|以免|避免|这样|ため|ので|から|防ぐ",
     re.IGNORECASE,
 )
-_FIRM = re.compile(
+_FIRM = regex(
     r"\b(?:décidé|choisi|opté|decidi\w*|decidido|elegi\w*|optado|escolh\w+)\b|决定|选择了|決め|決定|採用|ことにした",
     re.IGNORECASE,
 )
-_UNSURE = re.compile(
+_UNSURE = regex(
     r"[?？]\s*$|^(?:si |se |¿|如果|要是|もし)|\b(?:pourrait|pourrions|faudrait-il|podríamos|podría|poderíamos|talvez"
     r"|quizás|peut-être)\b|是否|要不要|可能|かもしれ|でしょうか|ますか",
     re.IGNORECASE,
 )
-_OPEN = re.compile(
+_OPEN = regex(
     r"\b(?:reste à (?:faire|tester|corriger|vérifier)|pas encore (?:fait|testé|implémenté|terminé|corrigé)"
     r"|prochaines étapes?|je n'ai pas pu|queda(?:n)? (?:pendiente|por)|(?:aún|todavía) no (?:está|se|he|hemos)"
     r"|sin (?:probar|terminar)|próximos pasos|no (?:pude|se pudo)|falta(?:m|n)? (?:testar|implementar|corrigir"

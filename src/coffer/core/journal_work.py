@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from coffer.core.commands import lasts
 from coffer.core.redact import kept
+from coffer.core.regex import regex
 from coffer.core.sentences import quoted
 from coffer.core.steps import CREATED, DELETED, EDITED, Committed, Ran, Step, Touched
 
@@ -68,7 +68,7 @@ def files_of(steps: Iterable[Step], folders: Sequence[str]) -> list[File]:
     return list(found.values())
 
 
-_USERS = re.compile(r"^(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:\\Users\\[^\\]+)(?=[/\\]|$)")
+_USERS = regex(r"^(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:\\Users\\[^\\]+)(?=[/\\]|$)")
 
 
 def relative(path: str, folders: Sequence[str]) -> str:
@@ -80,9 +80,7 @@ def relative(path: str, folders: Sequence[str]) -> str:
     return _USERS.sub("~", path).replace("\\", "/")
 
 
-_TEMPORARY = re.compile(
-    r"^(?:/tmp|/private/tmp|/var/folders|/var/tmp|/dev)/|/AppData/Local/Temp/|/scratchpad/"
-)
+_TEMPORARY = regex(r"^(?:/tmp|/private/tmp|/var/folders|/var/tmp|/dev)/|/AppData/Local/Temp/|/scratchpad/")
 """Files beside the project that are gone tomorrow."""
 
 
@@ -93,7 +91,7 @@ def in_folders(text: str, folders: Sequence[str]) -> str:
     return _HOMES.sub("~", text)
 
 
-_HOMES = re.compile(r"(?:/home|/Users)/[^/\s'\"]+(?=/)|/root(?=/)")
+_HOMES = regex(r"(?:/home|/Users)/[^/\s'\"]+(?=/)|/root(?=/)")
 
 
 def commands_of(steps: Iterable[Step], folders: Sequence[str]) -> list[Command]:

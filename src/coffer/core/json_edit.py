@@ -16,16 +16,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from coffer.core.regex import regex
+
 DEEPEST = 200
 """Levels. The reader calls itself; a file that nests deeper is no settings file."""
 BOM = "\ufeff"
 
-_BLANK = re.compile(r"[ \t\n\r]*")
-_STRING = re.compile(
+_BLANK = regex(r"[ \t\n\r]*")
+_STRING = regex(
     r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"',
 )
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_LITERAL = re.compile(r"true|false|null")
+_NUMBER = regex(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_LITERAL = regex(r"true|false|null")
 _LITERALS = {"true": True, "false": False, "null": None}
 
 

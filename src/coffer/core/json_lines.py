@@ -17,14 +17,15 @@ from msgspec import Struct
 
 from coffer.core.loads import DECODER, loads
 from coffer.core.record import ALWAYS, LARGE_FILES, SMALL_FILES
+from coffer.core.regex import regex
 
 _Line = TypeVar("_Line")
-_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
-_ENTRY = re.compile(rb'\s*("(?:[^"\\]|\\.)*")\s*:\s*(.*)\Z', re.DOTALL)
-_RECORD_START = re.compile(rb'\{"(?:parentUuid|type|uuid|timestamp)"\s*:')
-_UUID = re.compile(rb'"uuid":"([0-9A-Za-z-]{36})')
-_UUID_BEFORE_TIME = re.compile(rb'"uuid":"([0-9A-Za-z-]{36})","timestamp":"')
-_PARENT = re.compile(rb'"parentUuid":"([0-9A-Za-z-]{36})')
+_TOKENS = regex(rb'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
+_ENTRY = regex(rb'\s*("(?:[^"\\]|\\.)*")\s*:\s*(.*)\Z', re.DOTALL)
+_RECORD_START = regex(rb'\{"(?:parentUuid|type|uuid|timestamp)"\s*:')
+_UUID = regex(rb'"uuid":"([0-9A-Za-z-]{36})')
+_UUID_BEFORE_TIME = regex(rb'"uuid":"([0-9A-Za-z-]{36})","timestamp":"')
+_PARENT = regex(rb'"parentUuid":"([0-9A-Za-z-]{36})')
 _SPACE = b" \t\r\n"
 
 TORN = "torn"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from coffer.core.bundle import LaneRule
 from coffer.core.digest_text import hostile, one_line
+from coffer.core.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,11 @@ class _Found:
     code: bool = False
 
 
-_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
-_BULLET = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
-_RULER = re.compile(r"\s{0,3}([-*_=])(?:\s*\1){2,}\s*$")
-_ONLY_A_TITLE = re.compile(
+_FENCE = regex(r"\s{0,3}(`{3,}|~{3,})")
+_HEADING = regex(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
+_BULLET = regex(r"(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
+_RULER = regex(r"\s{0,3}([-*_=])(?:\s*\1){2,}\s*$")
+_ONLY_A_TITLE = regex(
     r"\b(?:rules?|regeln?|règles?|reglas?|conventions?|standing)\b|规则|規則|ルール", re.IGNORECASE
 )
 

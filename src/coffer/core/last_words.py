@@ -14,6 +14,7 @@ from typing import Any
 from coffer.core.chain import live_branch
 from coffer.core.loads import loads
 from coffer.core.record import Boundary, Record
+from coffer.core.regex import regex
 from coffer.core.transcript import Transcript
 
 LETTERS = 16
@@ -21,12 +22,12 @@ LETTERS = 16
 FEWEST = 3
 SOME = 8
 """Letters behind a link that are enough: what the client draws of the link itself depends on the terminal."""
-_ADDRESS = re.compile(r"(?<=\])\([^)]*\)")
+_ADDRESS = regex(r"(?<=\])\([^)]*\)")
 """Of a link: behind its text in brackets where the terminal has no links, else not drawn."""
-_FENCE = re.compile(r"^[\s>]*(?:```|~~~).*$", re.MULTILINE)
+_FENCE = regex(r"^[\s>]*(?:```|~~~).*$", re.MULTILINE)
 """Around code. The client draws neither the fence nor the language that it names."""
-_NUMBER = re.compile(r"^[\s>]*\d{1,9}[.)][ \t]", re.MULTILINE)
-_DRAWN_NUMBER = re.compile(r"^\W*(?:\d{1,9}|[a-z]{1,5})[.)] ")
+_NUMBER = regex(r"^[\s>]*\d{1,9}[.)][ \t]", re.MULTILINE)
+_DRAWN_NUMBER = regex(r"^\W*(?:\d{1,9}|[a-z]{1,5})[.)] ")
 """Of an item of a list. The client counts anew, and in nested lists by letters."""
 _DRAWN_AS_IT_STANDS = "API Error"
 """How an error begins that the client draws in the words of its record. For "Prompt is too long" it draws "Context

@@ -7,15 +7,16 @@ overtaken by one that only means the like.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from coffer.core.regex import regex
 
 PIECE = 400
 """Characters of a piece: of a longer one the vector is the middle of several subjects."""
 MOST_PIECES = 60
 """Of an entry; a text that is longer is a document, and its beginning says what it is about."""
-_MARKUP = re.compile(r"[*`#_>|\[\]()]+")
+_MARKUP = regex(r"[*`#_>|\[\]()]+")
 _LEAST = 0.15
 """Cosine under which an entry that holds none of the words is left out."""
 _WORDS = 0.3

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from coffer.core.regex import regex
+
 _THINGS = (
     r"(?:commits?|commit (?:messages?|subjects?|bod(?:y|ies))|prs?|pull requests?|pr (?:descriptions?"
     r"|titles?)|branch(?:es)?"
@@ -39,59 +41,59 @@ _ORDERS = (
     r"|end|ends|have|has|carry"
     r"|carries)|end (?:in|with)|ends (?:in|with)|starts? with|uses?|carry|carries)"
 )
-STATEMENT = re.compile(
+STATEMENT = regex(
     rf"^{_WHOLE}{_THINGS}{_PLACE} (?:also |all |always )?(?:{_ORDERS}\b.{{3,}}"
     r"|(?:is|are) (?:in )?(?:snake_case|camelcase|pascalcase|kebab-case|screaming_case|upper ?case"
     r"|lower ?case|plural|singular"
     r"|imperative|english|drafts?|flat)\b.{0,40})$",
     re.IGNORECASE,
 )
-MASS = re.compile(
+MASS = regex(
     r"^[a-z][\w-]* (?:data|code|changes|files|secrets|tokens) (?:is |are )?(?:always|never) "
     r"(?:leaves?|goes|go|lives?|comes? with|gets?|stays?|ha(?:s|ve)|breaking|part of|committed|logged"
     r"|stored)\b.{3,}$",
     re.IGNORECASE,
 )
-EVERY = re.compile(
+EVERY = regex(
     r"^(?:every|each) [\w -]{3,50}? (?:also )?(?:needs?|must|gets?|carries|has to|comes with) .{3,}$",
     re.IGNORECASE,
 )
-WHENEVER = re.compile(
+WHENEVER = regex(
     r"^(?:whenever|every time|each time|any time|when(?P<once>)) (?:you|we|i) [^,]{3,70}?(?:, ?| )(?P<verb>run|add"
     r"|write|paste|show|tell|ask"
     r"|update|check|use|put|say|give|include|mention|bump|rebuild|regenerate|keep|make|open|link|list"
     r"|explain|report)\b.{3,}$",
     re.IGNORECASE,
 )
-WISH = re.compile(
+WISH = regex(
     r"^(?:i|we) (?:want|expect|need|would like) (?:all|every|my|our|any) [\w -]{2,50} to (?!be able)[a-z]+ .{3,}$",
     re.IGNORECASE,
 )
-ONE_BY_ONE = re.compile(
+ONE_BY_ONE = regex(
     r"^(?:a |only )?(?:one|single) (?:logical )?(?:question|change|commit|test file|thing|topic|class"
     r"|assertion|idea|ticket)"
     r"(?: (?:at a time|per (?:[\w-]+ ?){1,2}|each)){1,2}$",
     re.IGNORECASE,
 )
-FRAGMENT = re.compile(
+FRAGMENT = regex(
     rf"^{_WHOLE}{_THINGS} (?:in|as|with|without|through|into|under) [\w '-]{{3,60}}$", re.IGNORECASE
 )
 """Without a verb it is a norm only where the person says that it holds always."""
-HABIT = re.compile(
+HABIT = regex(
     r"^i (?:always )?(?P<verb>name|write|number|keep|prefer|format|spell|sort) [\w./*-]+ .{3,}$",
     re.IGNORECASE,
 )
 """What the person does themselves is a norm where they say that it is for the future."""
-ON_REQUEST = re.compile(
+ON_REQUEST = regex(
     r"^(?:[\w-]+ ){0,3}[\w-]+ only (?:when|if) (?:i|the user) (?:asks?|says?|tells?|requests?)\b.{0,40}$"
     r"|^only (?:comment|log|mock|document|catch|abstract) .{3,60}$",
     re.IGNORECASE,
 )
-FIRST = re.compile(
+FIRST = regex(
     r"^(?:write )?(?:the )?(?:failing )?(?:tests?|specs?|plan) (?:first|before (?:the )?(?:code"
     r"|implementation))\b.{0,40}$"
 )
-TROUBLE = re.compile(
+TROUBLE = regex(
     r"\b(?:fail\w*|errors? (?:out|again)|crash\w*|broken?|breaks?|wrong|slow|empty|null|undefined"
     r"|timeouts?|hang\w*|flaky"
     r"|missing|weird|users?|customers?|clients?|button|page|screen|modal|form|field|response|api returns?)\b",
@@ -100,7 +102,7 @@ TROUBLE = re.compile(
 """A report, or what the product shall do."""
 
 
-SEEN = re.compile(r"^the [\w -]{2,40}? (?:always|never) ", re.IGNORECASE)
+SEEN = regex(r"^the [\w -]{2,40}? (?:always|never) ", re.IGNORECASE)
 """An observation, and perhaps a complaint: "the tests never use the real database"."""
 
 

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 
 from coffer.core.classify.decide import WORTH_A_RULE, Judged
+from coffer.core.regex import regex
 from coffer.core.rule import is_hard
 from coffer.core.wording import Worded, own_words, quoted, word
 
@@ -35,7 +36,7 @@ _NOT_OR_ALWAYS = (
     r"|ne\s|siempre|nunca|no\s|sempre|mai|non\s|n[ãa]o\s|всегда|никогда|не\s)"
 )
 MARKERS: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(rf"^{_POLITE}(?:{marker})(?P<words>.+)$", re.IGNORECASE | re.DOTALL)
+    regex(rf"^{_POLITE}(?:{marker})(?P<words>.+)$", re.IGNORECASE | re.DOTALL)
     for marker in (
         # a mark and a colon: what follows is the rule
         (
@@ -76,13 +77,13 @@ MARKERS: tuple[re.Pattern[str], ...] = tuple(
         ),
     )
 )
-PRODUCT = re.compile(
+PRODUCT = regex(
     r"^(?:allow|deny|block|redirect|match|permit|drop|accept|reject|if|all (?:users|requests|traffic)|users?\b"
     r"|max|min|alert|on|every (?:user|request))\b",
     re.IGNORECASE,
 )
 """How rules of a firewall, a form or a linter begin; none of them is about the agent."""
-NEXT_TASK = re.compile(
+NEXT_TASK = regex(
     r"^\W*(?:now|next|then|ok(?:ay)?|and now|anyway|back to|so|can you|could you|please|jetzt|maintenant|ahora|现在)\b",
     re.IGNORECASE,
 )

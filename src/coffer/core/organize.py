@@ -14,21 +14,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coffer.core.entry import Entry
+from coffer.core.regex import regex
 from coffer.core.search import SILENT, folded, parts, same
 
 ALIKE = 0.2
 """Part of a note's words, weighed, from which it belongs to a topic: notes are short, and on one subject share few."""
-_WORD = re.compile(r"[^\W_]{2,}")
-_MARKUP = re.compile(r"^\s*(?:#{1,6}|[-*+>])\s|[*_`]", re.MULTILINE)
+_WORD = regex(r"[^\W_]{2,}")
+_MARKUP = regex(r"^\s*(?:#{1,6}|[-*+>])\s|[*_`]", re.MULTILINE)
 _POINTS = ".,;:!?…\"'“”‘’()[]"
-_RULE = re.compile(
+_RULE = regex(
     r"^(?:please\s+)?(?:do not|don['’]t|never|always|must(?: not)?|you (?:must|should)(?: not| never| always)?"
     r"|make sure|avoid|stop|use \S+(?: \S+){0,3} (?:instead of|not|rather than)|prefer|immer|niemals?"
     r"|bitte (?:nie|immer|nicht))\b",
     re.IGNORECASE,
 )
 _LONGEST_RULE = 220
-_DATED = re.compile(r"\d{4}-\d\d-\d\d")
+_DATED = regex(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(slots=True)

@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from coffer.core.regex import regex
+
 LONGEST = 1_000
 """Characters of an address; a longer one is none."""
 _CASELESS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitea.com", "git.sr.ht"})
 """Hosts that take the path in any case."""
 _PORTS = {"http": "80", "https": "443", "git": "9418"}
-_SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]')
-_KEY = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$")
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)")
-_SCP = re.compile(r"(?:[^@/\s]+@)?(\[[0-9A-Fa-f:.]+\]|[^:/@\s\[\]]+):(?!//)(.+)")
+_SECTION = regex(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]')
+_KEY = regex(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$")
+_URL = regex(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)")
+_SCP = regex(r"(?:[^@/\s]+@)?(\[[0-9A-Fa-f:.]+\]|[^:/@\s\[\]]+):(?!//)(.+)")
 
 
 def origin_in(config: str) -> str:

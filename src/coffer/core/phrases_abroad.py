@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from coffer.core.regex import regex
+
 _SPANISH = (
     r"uses|hagas|borres|toques|cambies|añadas|escribas|pongas|crees|edites|modifiques|subas|mezcles|ejecutes|instales"
     r"|pidas|abras|reformatees|renombres|salgas|quites|metas|actualices|reescribas|elimines|agregues|incluyas|dejes"
@@ -15,7 +17,7 @@ _SPANISH = (
     r"|traduzcas|resumas|expliques|leas|envíes|publiques|asumas"
 )
 """Forms that can only forbid: "no escribes tests" complains that there are none."""
-FOREIGN = re.compile(
+FOREIGN = regex(
     (
         rf"[áéíóúñçãõßäöüèêàâîôûœ¿¡]|\b(?:{_SPANISH}|wir|nimm|statt|utilise|usa|usamos|arrête|immer"
         rf"|mehr|ocurra|funciona\w*|compila|sirve|arranca|carga|aparece|entiendo|hay|tengo|puedo|quiero|pasa|falla\w*)\b|"
@@ -25,11 +27,11 @@ FOREIGN = re.compile(
     ),
     re.IGNORECASE,
 )
-ENGLISH = re.compile(
+ENGLISH = regex(
     r"\b(?:the|and|you|not|don'?t|please|use|is|it|to|of|for|we|do|never|always|that|with)\b",
     re.IGNORECASE,
 )
-FORBIDS = re.compile(
+FORBIDS = regex(
     r"""^(?:
       (?:bitte\ )?(?:nie|niemals|nicht|keine?[nr]?)\ (?!.*\b(?:ge\w+|\w+(?:standen|loren|gessen
       |worden)|haben|sein|werden
@@ -65,7 +67,7 @@ FORBIDS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _TOOL = r"[\w@./+-]+(?: [A-Z][\w-]+)?"
-CHOOSES = re.compile(
+CHOOSES = regex(
     rf"""^(?:
       (?:bitte\ )?(?:wir\ )?(?:nimm|nutze?n?|verwende[nt]?|benutze[nt]?|nehmen)\ (?:hier\ )?(?:bitte\ )?
         (?P<de>{_TOOL})(?:\ hier)?(?:,?\ (?:statt|anstatt|anstelle\ von)\ |,\ nicht\ |\ und\ nicht\ |,\ kein\ )
@@ -84,7 +86,7 @@ CHOOSES = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """One tool and not another, kept whole; both must be named, or it is a fact about something else."""
-ALWAYS = re.compile(
+ALWAYS = regex(
     r"""^(?:
       (?!.*\b(?:ich|du|warum|wenn|ist|sind|hat|habe|fehl\w*)\b)[\w./\ -]{3,50}\ (?:bitte\ )?immer
         \ (?:auf|in|mit|als|über|nur|erst)
@@ -99,11 +101,11 @@ ALWAYS = re.compile(
 )
 """How something is always done, in words that name no failure."""
 NOUN_ONLY = (
-    (re.compile(r"^(keine?n?) ([\w.@/-]+)$", re.IGNORECASE), r"\1 \2 verwenden"),
-    (re.compile(r"^pas d['’]([\w.@/-]+)(.*)$", re.IGNORECASE), r"ne pas utiliser d'\1\2"),
-    (re.compile(r"^pas de ([\w.@/-]+)(.*)$", re.IGNORECASE), r"ne pas utiliser \1\2"),
+    (regex(r"^(keine?n?) ([\w.@/-]+)$", re.IGNORECASE), r"\1 \2 verwenden"),
+    (regex(r"^pas d['’]([\w.@/-]+)(.*)$", re.IGNORECASE), r"ne pas utiliser d'\1\2"),
+    (regex(r"^pas de ([\w.@/-]+)(.*)$", re.IGNORECASE), r"ne pas utiliser \1\2"),
 )
-UNBOUND = re.compile(
+UNBOUND = regex(
     (
         r"\b(?:das|es|dies(?:e[rsn]?)?|so|ihn|sie|ça|cela|celui|comme ça|eso|esto|lo|la|así|isso"
         r"|isto|assim|ciò|così|questo|это|его|её|так|этого|einfach|nur|bloß|solo|seulement|soltanto"
@@ -113,13 +115,13 @@ UNBOUND = re.compile(
     ),
     re.IGNORECASE,
 )
-RELATIVE = re.compile(
+RELATIVE = regex(
     r",\s+(?:die|der|das|den|dem|deren|was|wenn|falls|bis|außer|solange|bevor|nachdem|qui|que|dont|quand|si|sauf|che"
     r"|cui|se|quando|salvo|cuando|котор\w+|если|кроме|чтобы|пока)\b",
     re.IGNORECASE,
 )
 """A clause after the comma that narrows what stands before it."""
-LIMITED = re.compile(
+LIMITED = regex(
     r"\b(?:diesmal|heute|erstmal|vorerst|für dieses|jetzt noch|cette fois|pour l'instant"
     r"|aujourd'hui|hoy|esta vez|por ahora|hoje|dessa vez|por enquanto|oggi|per ora"
     r"|questa volta|сегодня|пока|в этот раз|wenn|falls|außer|si|sauf|salvo|se|если|кроме)\b"
@@ -128,13 +130,13 @@ LIMITED = re.compile(
 )
 
 
-QUESTION = re.compile(r"[?？]")
-FORE = re.compile(
+QUESTION = regex(r"[?？]")
+FORE = regex(
     r"^(?:(?:nein|non|no|não|нет|ok)[,，!]\s*|(?:und|et|ja|oui|sí)[,，]?\s+|但是?|以后[,，]?\s*|(?:bitte"
     r"|por favor|per favore|请)[,，]?\s*)+",
     re.IGNORECASE,
 )
-AFTER = re.compile(
+AFTER = regex(
     r"(?:,?\s+(?:bitte|por favor|s['’]il te pla[îi]t|stp|per favore|пожалуйста|mehr|hier|ici))+$",
     re.IGNORECASE,
 )

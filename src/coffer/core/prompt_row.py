@@ -7,18 +7,17 @@ covers the footer; vim shows its INSERT mode there (docs/guard.md).
 
 from __future__ import annotations
 
-import re
-
 from coffer.core.markers import key, rows
+from coffer.core.regex import regex
 
-_RULE = re.compile(rf"\s*{key('screen', '─')}{{10,}}")
+_RULE = regex(rf"\s*{key('screen', '─')}{{10,}}")
 _KEYS = r"(?:[?!←↑→↓]|(?:ctrl|shift|alt|opt|cmd|meta)\+\S+)"
 """Keys that an idle footer offers. Enter and Escape are those of menus and dialogs."""
-_OFFER = re.compile(rf"{_KEYS}(?:{'|'.join(rows('offer'))})[a-z]")
-_SUGGESTED = re.compile(r"\x1b\[7m[^\x1b]\x1b\[0;2m(?:\x1b\[[0-9;]*m)*[^\x1b\n]+")
+_OFFER = regex(rf"{_KEYS}(?:{'|'.join(rows('offer'))})[a-z]")
+_SUGGESTED = regex(r"\x1b\[7m[^\x1b]\x1b\[0;2m(?:\x1b\[[0-9;]*m)*[^\x1b\n]+")
 """What the client suggests that the person might say: its first character below the cursor, the rest faint. A draft is
 never faint. A screen without its styles does not show which of both it is."""
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
+_ESCAPES = regex(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
 
 
 def look(screen: str) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from typing import Literal
 
 from coffer.core.likeness import concepts, named, topic
 from coffer.core.phrase_forms import PASTS
+from coffer.core.regex import regex
 from coffer.core.rule import Rule
 from coffer.core.similar import compare
 from coffer.core.slots import slots
@@ -33,7 +34,7 @@ class Reaction:
     reason: str
 
 
-PLEASED = re.compile(
+PLEASED = regex(
     r"^\W*(?:(?:yes+|yep|yeah|exactly|right|correct|perfect|great|good|nice|lovely|excellent|awesome|cool|thanks"
     r"|thank you|much better|well done|that(?:'s| is) (?:right|it|better|how i (?:like|want) it)|glad|love"
     r"|i (?:really )?(?:like|love|appreciate)|👍|👏|ja|genau|super|danke|prima|oui|exactement|parfait|merci|s[íi]"
@@ -41,24 +42,24 @@ PLEASED = re.compile(
     r"|👍|👏|对|很好|没错|好的|はい|いいね)[\s,.:;!–—-]*",
     re.IGNORECASE,
 )
-ANGRY = re.compile(
+ANGRY = regex(
     r"!!|\?|\b(?:no,|nope|again|still|told you|i said|as i said|how many|but|however|except|unless|wrong"
     r"|instead|next time|schon wieder|encore une fois|otra vez|опять)\b|又",
     re.IGNORECASE,
 )
 """A repetition with one of these is a correction, or has a condition."""
-KEEP = re.compile(
+KEEP = regex(
     r"^(?:please )?(?:keep(?: on)?|continue|stick (?:with|to)|carry on|go on)\s+(?P<vp>(?:not )?[\w-]+(?:ing)?\b.*?)"
     r"(?:\s+(?:like (?:that|this)|that way|this way|so|please|as you did|everywhere))*$",
     re.IGNORECASE,
 )
-PRAISE = re.compile(
+PRAISE = regex(
     r"^(?:(?:thanks|thank you|thx) for (?P<ing>.+)|(?:i )?(?:really )?(?:glad|good|nice|great|love|like"
     r"|appreciate|happy)(?: it)?(?: that)? you (?P<did>.+)|(?:good|nice|great) job (?P<job>(?:not )?\w+ing .+)"
     r"|(?:love|like|nice)(?: that)? there(?:'s| is| are) (?P<none>no .+))$",
     re.IGNORECASE,
 )
-LEFT_OUT = re.compile(
+LEFT_OUT = regex(
     r"^(?:did(?:n['’]?t| not)|are(?:n['’]?t| not)|not|avoid(?:ed|ing)|skipp(?:ed|ing)|left out|leaving out|no)\s+",
     re.IGNORECASE,
 )
@@ -66,7 +67,7 @@ LASTING = (
     r"(?:again|from now on|in (?:the )?future|any ?more|any time|whenever you (?:like|want)|going forward)"
 )
 WITHDRAWS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
-    (re.compile(rf"^{pattern}\W*$", re.IGNORECASE), form, reason)
+    (regex(rf"^{pattern}\W*$", re.IGNORECASE), form, reason)
     for pattern, form, reason in (
         (
             (
@@ -113,7 +114,7 @@ WITHDRAWS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     )
 )
 TOPICS: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(rf"^(?:please |you can |let's )?(?:{pattern})\W*$", re.IGNORECASE)
+    regex(rf"^(?:please |you can |let's )?(?:{pattern})\W*$", re.IGNORECASE)
     for pattern in (
         (
             r"(?:forget|drop|remove|delete|scrap|lift|ignore|cancel|lose|ditch|retire)(?: about)? (?:the|that|my|your"
@@ -140,16 +141,14 @@ TOPICS: tuple[re.Pattern[str], ...] = tuple(
         r"(?:忘掉|取消|去掉|删掉)(?:那条|这条)?(?:关于)?(?P<topic>.+?)(?:的规则|的规定)",
     )
 )
-FINE_NOW = re.compile(
+FINE_NOW = regex(
     r"^(?P<np>[\w@./-]+(?:[ -][\w@./-]+){0,4}?) (?P<many>is|are) (?:(?:now |again )?(?:allowed"
     r"|welcome|permitted)(?P<sure>)"
     r"|(?:fine|ok|okay|all right))(?P<where> in [\w ]{3,30}?)? ?(?:again|now|from now on|after all|these days)?\W*$",
     re.IGNORECASE,
 )
-LATER = re.compile(
-    r"\b(?:now|again|from now on|after all|these days|allowed|welcome|permitted)\b", re.IGNORECASE
-)
-STATUS = re.compile(
+LATER = regex(r"\b(?:now|again|from now on|after all|these days|allowed|welcome|permitted)\b", re.IGNORECASE)
+STATUS = regex(
     r"\b(?:tests?|builds?|ci|types?|lint\w*|logs?|checks?|docs?|pipeline|server|migrations?|deploy\w*|branch|it|that"
     r"|this|everything|all|they|things?)\b",
     re.IGNORECASE,

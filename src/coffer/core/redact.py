@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from coffer.core.regex import regex
 from coffer.core.secret_forms import PATTERNS, Pattern, has_digit, stands_in
 
 LONGEST_SECRET = 256
@@ -41,13 +42,13 @@ _NAMES = (
     r"(?:pass(?:word|wd|phrase|code)|pwd|secret|token|api[ _.-]?key|access[ _.-]?key"
     r"|private[_.-]?key|client[_.-]?secret|signing[_.-]?key|encryption[_.-]?key|account[_.-]?key|credentials?)"
 )
-_ASSIGNED = re.compile(
+_ASSIGNED = regex(
     rf"(?P<name>(?i:{_NAMES})(?i:[_-]?(?:key|value|hash|base|id|1|2)){{0,2}})"
     r"(?P<sep>\\?[\"']?\]?[ \t]{0,4}(?::=|=>|={1,2}|:)[ \t]{0,4}|[ \t]{1,4}is[ \t]{1,4})"
     r"(?:[rbuf]{0,2}(?P<quote>\\?[\"'`])(?P<quoted>[^\s\"'`\\]{4,300})(?P=quote)"
     r"|(?P<bare>[^\s\"'`,;&(){}<>|\\]{4,300}))"
 )
-_FLAG = re.compile(
+_FLAG = regex(
     rf"--(?:[a-z]{{1,20}}-){{0,2}}(?P<name>(?i:{_NAMES}))(?P<sep>[ \t]{{1,4}})[\"']?"
     r"(?P<bare>(?!-)[^\s\"'`,;&(){}<>|\\]{4,300})"
 )
@@ -84,13 +85,11 @@ _TYPE_WORDS = frozenset(
         "unset",
     ]
 )
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
-_CODE = re.compile(
-    r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)\w+)*[(\[]|[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+$"
-)
-_WORDS = re.compile(r"[A-Za-z_-]+$")
-_PLACE = re.compile(r"\.{0,2}/|~|--|https?:")
-_WORD = re.compile(r"pass|pwd|secret|token|key|credential|user|config|auth|name", re.IGNORECASE)
+_IDENTIFIER = regex(r"[A-Za-z_][A-Za-z0-9_]*$")
+_CODE = regex(r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)\w+)*[(\[]|[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+$")
+_WORDS = regex(r"[A-Za-z_-]+$")
+_PLACE = regex(r"\.{0,2}/|~|--|https?:")
+_WORD = regex(r"pass|pwd|secret|token|key|credential|user|config|auth|name", re.IGNORECASE)
 
 
 def _is_assigned(match: re.Match[str]) -> bool:
@@ -117,15 +116,15 @@ def _is_assigned(match: re.Match[str]) -> bool:
 
 # --- what begins and ends as a key
 
-_KEY_BEGINS = re.compile(
+_KEY_BEGINS = regex(
     r"-----BEGIN (?P<what>(?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?)-----"
     r"|---- BEGIN (?P<ssh2>SSH2 ENCRYPTED PRIVATE KEY) ----|(?P<putty>PuTTY-User-Key-File-\d):"
 )
-_KEY_ENDS = re.compile(
+_KEY_ENDS = regex(
     r"-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----|---- END [A-Z0-9 ]{1,40} ----"
     r"|Private-MAC: \w{1,128}"
 )
-_KEY_BODY = re.compile(
+_KEY_BODY = regex(
     r"(?:\s|\\[nr]|[A-Za-z0-9+/]{16,}+={0,2}|[A-Za-z0-9+/]{2,15}={1,2}|[A-Z][A-Za-z-]{2,20}: [^\n]{0,100}\n)*"
 )
 
@@ -153,26 +152,26 @@ def _key_blocks(text: str, found: list[str]) -> str:
 
 # --- what looks random
 
-_RUN = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-][A-Za-z0-9+/_=-]{19,}+")
-_WORDLIKE = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{6,}")
-_ALIKE = re.compile(r"[0-9a-fA-F]+(?:-[0-9a-fA-F]+)*|0x[0-9a-fA-F]+|[A-Z0-9_-]+|[0-9_/+=-]+")
-_KNOWN = re.compile(
+_RUN = regex(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-][A-Za-z0-9+/_=-]{19,}+")
+_WORDLIKE = regex(r"[A-Z]?[a-z]{3,}|[A-Z]{6,}")
+_ALIKE = regex(r"[0-9a-fA-F]+(?:-[0-9a-fA-F]+)*|0x[0-9a-fA-F]+|[A-Z0-9_-]+|[0-9_/+=-]+")
+_KNOWN = regex(
     r"(?:toolu|srvtoolu|msg|req|call|chatcmpl|resp|rs|fc|item|session|sess?|file|thread|run|step|asst|batch|evt|cs|cus|pi|prod|price"
     r"|sub|in|ch|pm|env|proj|org|user|container|wf|task|agent|conv)_[A-Za-z0-9]"
     r"|sha\d{1,3}-|[A-Z]{1,5}_kw[A-Z]|_+Z[A-Z0-9]|_R[A-Z]|AAAA[BCE][23]Nz|AAAAE2Vj|iVBORw0KGgo|/9j/|R0lGOD|UklGR|JVBERi0|PHN2Zy|PD94bWw|UEsDB|H4sI|d09G|T2dnUw|AGFzb"
 )
 """Ids of messages and calls, mangled symbols, public keys, and how pictures, documents and archives begin."""
-_BEFORE = re.compile(
+_BEFORE = regex(
     r"(?:sha(?:1|224|256|384|512)[-:]|md5[-:]|h1:|base64,|/nix/store/|integrity[\"']?\s?[:=]\s?[\"']?"
     r"|ssh-[a-z0-9]{2,10} |blob/|commit/|tree/)$",
     re.IGNORECASE,
 )
-_PATH_AFTER = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}\b")
+_PATH_AFTER = regex(r"\.[A-Za-z][A-Za-z0-9]{0,7}\b")
 
 
-_SMALL, _LARGE, _SEPARATOR = re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[^A-Za-z0-9]")
-_JUMP = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])|[A-Za-z0-9](?=[^A-Za-z0-9])")
-_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_SMALL, _LARGE, _SEPARATOR = regex("[a-z]"), regex("[A-Z]"), regex("[^A-Za-z0-9]")
+_JUMP = regex(r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])|[A-Za-z0-9](?=[^A-Za-z0-9])")
+_UUID = regex(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 
 def _is_random(match: re.Match[str]) -> bool:

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from coffer.core.ideas import stances
 from coffer.core.likeness import CHATTER, topic
 from coffer.core.phrase_forms import DID_THAT
+from coffer.core.regex import regex
 from coffer.core.rule import Rule
 from coffer.core.similar import compare
 from coffer.core.slots import Slots, prepared, slots
 from coffer.core.tables import IMPLIED, WEAK
 
 LONGEST = 200
-SENTENCES = re.compile(r"(?<=[.!?;。！？])\s*(?=\S)|\n+|\s[-–—]\s")
+SENTENCES = regex(r"(?<=[.!?;。！？])\s*(?=\S)|\n+|\s[-–—]\s")
 _DEEDS = (
     r"(?:changed|added|deleted|removed|committed|pushed|bumped|put|wrote|made|used|ran|left|squashed"
     r"|touched|edited|skipped"
@@ -28,7 +29,7 @@ _DEEDS = (
     r"|overwrote|rewrote|logged|imported|swallowed|exported)"
 )
 COMPLAINTS: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    regex(pattern, re.IGNORECASE)
     for pattern in (
         (
             r"^\W*(?:(?:ok|hm+|wait|um|so|and|but|hey|oh|seriously|dude|man)\W+)*why(?:'d|'s| (?:did"
@@ -48,12 +49,12 @@ COMPLAINTS: tuple[re.Pattern[str], ...] = tuple(
         r"^(?:为什么|谁让你|怎么又|你怎么|又).*",
     )
 )
-UNASKED = re.compile(
+UNASKED = regex(
     r"\bwho (?:asked|told|said)\b|\bdid i (?:ask|tell|say)\b|\bwer hat\b|\bqui t['’]a\b|\bquién te\b|谁让",
     re.IGNORECASE,
 )
 """A complaint that it was not asked for, which is just what "not without asking" forbids."""
-NEGATED = re.compile(
+NEGATED = regex(
     r"\b(?:not|never|no|without|forgot|forget|missing|instead of|nicht|kein\w*|pas|sin|ohne|sans|ne)\b|n['’]t\b|不|没",
     re.IGNORECASE,
 )

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Literal
 
+from coffer.core.regex import regex
+
 Priority = Literal["hard", "soft"]
 """hard: always delivered. soft: delivered by scope (seed, "Rule Classifications")."""
 State = Literal["active", "pending", "archived"]
@@ -224,7 +226,7 @@ def title_of(text: str) -> str:
     return first[: LONGEST_TITLE - 1].rsplit(" ", 1)[0] + "…"
 
 
-_HARD_WORDS = re.compile(
+_HARD_WORDS = regex(
     r"\bnever,?\s+ever\b|\bunder\s+no\s+circumstances\b|\bon\s+no\s+account\b"
     r"|\bnie(?:mals)?\s+und\s+nimmer\b|\bunter\s+(?:gar\s+)?keinen\s+umständen\b|\bauf\s+keinen\s+fall\b"
     r"|\bsous\s+aucun\s+prétexte\b|\ben\s+aucun\s+cas\b|\bjamais\s+au\s+grand\s+jamais\b"

@@ -16,6 +16,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from coffer.core.regex import regex
 from coffer.core.verbs import word_set
 
 MOST_TERMS = 24
@@ -27,12 +28,12 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
-_RUN = re.compile(f"[{_UNSPACED}]+")
-_PLAIN = re.compile(f"[^{_UNSPACED}]+|[{_UNSPACED}]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_WORD = re.compile(r"[A-Za-z0-9]+")
-_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」")
-_EDGES = re.compile(r"^[^\w]+|[^\w]+$")
+_RUN = regex(f"[{_UNSPACED}]+")
+_PLAIN = regex(f"[^{_UNSPACED}]+|[{_UNSPACED}]+")
+_HUMP = regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = regex(r"[A-Za-z0-9]+")
+_QUOTED = regex(r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」")
+_EDGES = regex(r"^[^\w]+|[^\w]+$")
 _LONGEST_PHRASE = 4
 """Characters of a run that must occur together; a longer one is a sentence, of which any pair may occur."""
 

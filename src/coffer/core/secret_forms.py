@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from coffer.core.regex import regex
+
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
@@ -28,10 +30,10 @@ _START = r"(?<![A-Za-z0-9])"
 
 
 def _vendor(kind: str, hints: str, form: str, check: Callable[[str], bool] = lambda _: True) -> Pattern:
-    return Pattern(kind, tuple(hints.lower().split()), re.compile(_START + form), check)
+    return Pattern(kind, tuple(hints.lower().split()), regex(_START + form), check)
 
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = regex(
     r"[$<{%*]|\\?\$\(|\[?redacted|x{3,}|\.{3}|(?:your|my|the|some|example|changeme|placeholder|dummy)[-_ ]?"
     r"|process\.|os\.|env[.\[(]",
     re.IGNORECASE,
@@ -80,9 +82,9 @@ PATTERNS = (
     _vendor("azure secret", "accountkey= sharedaccesskey=",
             r"(?i:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/=]{40,120})"),
     _vendor("azure secret", "sig=", r"(?i:sig)=(?P<secret>[A-Za-z0-9%+/=_-]{32,200})"),
-    Pattern("azure secret", ("q~",), re.compile(
+    Pattern("azure secret", ("q~",), regex(
         r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])")),
-    Pattern("azure secret", ("jqqj99",), re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}")),
+    Pattern("azure secret", ("jqqj99",), regex(r"(?<![A-Za-z0-9])[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}")),
     _vendor("twilio key", "ac sk", r"(?:AC|SK)[0-9a-f]{32}(?![A-Za-z0-9])"),
     _vendor("sendgrid key", "sg.", r"SG\.[A-Za-z0-9_-]{16,40}\.[A-Za-z0-9_-]{16,80}"),
     _vendor("mailgun key", "key-", r"key-[0-9a-f]{32}(?![A-Za-z0-9])"),
@@ -104,17 +106,17 @@ PATTERNS = (
             r"(?:gsk_|xai-|r8_|pplx-|sbp_|sb_secret_|lin_api_|figd_|ntn_|secret_|dckr_pat_|PMAK-|gls?[ac]_|NRAK-|HRKU-|tvly-|csk-|nfp_"
             r"|rnd_|lsv2_(?:pt|sk)_|pscale_(?:tkn|pw|oauth)_|dp\.pt\.|ATATT3|sntry[su]_|e2b_|fc-|jina_|nvapi-|tgp_v1_|pcsk_|ctx7sk-?)"
             r"[A-Za-z0-9_=-]{20,300}", _dense),
-    Pattern("jwt", ("eyj",), re.compile(
+    Pattern("jwt", ("eyj",), regex(
         r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,4000}+\.[A-Za-z0-9_-]{8,20000}+(?:\.[A-Za-z0-9_-]{0,4000}+)?")),
-    Pattern("authorization", ("authorization",), re.compile(
+    Pattern("authorization", ("authorization",), regex(
         r"(?i:authorization)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?i:bearer|basic|token|bot|apikey|digest)\s{1,3}"
         r"(?P<secret>(?!\[redacted: )[A-Za-z0-9._~+/=:-]{6,4000})")),
-    Pattern("bearer token", ("bearer",), re.compile(
+    Pattern("bearer token", ("bearer",), regex(
         r"(?<![A-Za-z])(?i:bearer)\s{1,3}(?P<secret>[A-Za-z0-9._~+/=-]{12,4000})"), has_digit),
-    Pattern("password in url", ("://",), re.compile(
+    Pattern("password in url", ("://",), regex(
         r"://[^\s/:@\"'<>?#\[\]]{0,200}:(?P<secret>(?!\[redacted: )[^\s/\"'<>?#]{1,256})@(?=[^\s@])"),
         _is_real),
-    Pattern("password", ("curl",), re.compile(
+    Pattern("password", ("curl",), regex(
         r"(?<=\s)(?:-u|--user)[\s=]{1,2}[\"']?[^\s:\"']{1,64}:(?P<secret>(?!\[redacted: )[^\s\"']{4,200})"),
         lambda value: not (value.isdigit() or stands_in(value))),
 )  # fmt: skip

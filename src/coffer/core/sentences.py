@@ -6,17 +6,18 @@ import re
 from collections.abc import Iterator
 
 from coffer.core.redact import kept
+from coffer.core.regex import regex
 
-_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-_TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>]{0,200})?/?>")
-_BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)]|[☐☑✅✔✓❌✗➜→])\s+(?:\[[ xX]\]\s+)?")
-_HEADING = re.compile(r"^\s*#{1,6}\s+|^\s*\*\*[^*]+\*\*:?\s*$")
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
-_MARKS = re.compile(r"(?<!/)\*\*(?!/)|(?<![\w*/])\*(?=[^\s./])|(?<=[^\s/])\*(?![\w*/]|\.\w)")
-_BOLD = re.compile(r"(?<!\w)__(?=[^\W_])([^_\n]*\s[^_\n]*)(?<=[^\s_])__(?!\w)")
+_FENCE = regex(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_TAG = regex(r"</?[a-zA-Z][\w-]*(?:\s[^<>]{0,200})?/?>")
+_BULLET = regex(r"^\s*(?:[-*+•–]|\d{1,2}[.)]|[☐☑✅✔✓❌✗➜→])\s+(?:\[[ xX]\]\s+)?")
+_HEADING = regex(r"^\s*#{1,6}\s+|^\s*\*\*[^*]+\*\*:?\s*$")
+_LINK = regex(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
+_MARKS = regex(r"(?<!/)\*\*(?!/)|(?<![\w*/])\*(?=[^\s./])|(?<=[^\s/])\*(?![\w*/]|\.\w)")
+_BOLD = regex(r"(?<!\w)__(?=[^\W_])([^_\n]*\s[^_\n]*)(?<=[^\s_])__(?!\w)")
 """Emphasis by underscores: of several words, since a single one is a name (`__init__`)."""
-_CODE = re.compile(r"(`+[^`\n]+`+)")
-_END = re.compile(
+_CODE = regex(r"(`+[^`\n]+`+)")
+_END = regex(
     r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bz\.B\.)(?<!\bd\.h\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bca\.)(?<!\bNr\.)(?<!\bbzw\.)"
     r"(?<=[.!?…])[\"'”’)\]*]*\s+(?=[\"'“„(\[`*]?[A-ZÄÖÜÉÀ0-9À-ÖØ-Þ“„`\"(\[])|(?<=[。！？])\s*"
 )

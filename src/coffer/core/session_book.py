@@ -15,6 +15,7 @@ from coffer.core.evidence import moment
 from coffer.core.inflight import HUMAN, LONGEST_ANSWER, Line, said_in
 from coffer.core.markers import key, rows
 from coffer.core.record import Attached, Block, Record
+from coffer.core.regex import regex
 
 Status = Literal["working", "idle", "finished"]
 JobKind = Literal["shell", "subagent", "workflow"]
@@ -49,18 +50,18 @@ class Job:
     seen: str
 
 
-_LETTER = re.compile(
+_LETTER = regex(
     re.escape(next(iter(rows("carrier"))))
     + r'(?P<name>[^"\n]{1,200})"(?P<about>[^>\n]{0,2000})>\n(?P<body>.*?)\n?'
     r"</teammate-message>",
     re.DOTALL,
 )
-_SUMMARY = re.compile(r' summary="([^"]*)"')
+_SUMMARY = regex(r' summary="([^"]*)"')
 _OPENING = "Another Claude session sent a message:"
 """Before the letters in a record; older clients began with the first letter."""
 _IDLE, _GONE = "idle_notification", "shutdown_approved"
 _NOTIFIED = "task-notification"
-_NOTICE = re.compile(r"<task-id>([^<\n]{1,100})</task-id>")
+_NOTICE = regex(r"<task-id>([^<\n]{1,100})</task-id>")
 _KILLED = "agents_killed"
 _SHELL_ID = "backgroundTaskId"
 _WOKEN = "resumedAgentId"

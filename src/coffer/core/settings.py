@@ -17,6 +17,7 @@ from typing import Any, Literal, cast
 from coffer.core.events import Settings as Digest
 from coffer.core.plan import Form
 from coffer.core.redact import redact
+from coffer.core.regex import regex
 from coffer.core.rule import Weights
 from coffer.core.settings_table import SettingsWrong, Table, Told
 from coffer.core.tiers import TIERS, Tier, tiers_at
@@ -280,15 +281,15 @@ def _switches(table: Table, **defaults: bool) -> dict[str, bool]:
 
 # --- the table `model`
 
-_URL = re.compile(
+_URL = regex(
     r"(?P<scheme>https?)://(?P<host>\[[0-9a-f:.]{2,45}\]|[a-z0-9](?:[a-z0-9._-]{0,252}))(?::\d{1,5})?"
     r"(?:/[\w.~%-]+)*/?",
     re.IGNORECASE | re.ASCII,
 )
-_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.:/@+-]{0,199}", re.ASCII)
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
-_PATH = re.compile(r"(?:~?/[^\x00-\x1f\x7f]{1,1000})", re.ASCII)
-_PROVIDERS = re.compile("none|anthropic|openai")
+_MODEL_NAME = regex(r"[A-Za-z0-9][\w.:/@+-]{0,199}", re.ASCII)
+_VARIABLE = regex(r"[A-Z_][A-Z0-9_]{0,99}")
+_PATH = regex(r"(?:~?/[^\x00-\x1f\x7f]{1,1000})", re.ASCII)
+_PROVIDERS = regex("none|anthropic|openai")
 _UNSURE = {"random string"}
 
 

@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from coffer.core.regex import regex
 from coffer.core.tables import LIGHT, PHRASES, PLACES, SAME, TONGUES, kind_of
 from coffer.core.verbs import BASE, base_of, word_set
 
-TOKEN = re.compile(
+TOKEN = regex(
     r"--?[\w-]+(?:=\S+)?|\$\([^)]*\)|[\w.@/*+#%-]*[\w*+#%](?:=\w+)?(?:\(\))?|[぀-ヿ一-鿿]|[\U0001F300-\U0001FAFF✅✨]"
 )
-NEGATOR = re.compile(
+NEGATOR = regex(
     r"""^(?:please\ )?(?:(?:you\ |we\ )?(?:do\s?n['’]?t|do\ not|never(?:\ ever)?|must\ not|should\ not|may\ not
   |cannot|can't)|no\ more|stop|avoid|quit|refrain\ from|without|not|no|nothing
       |arr[êe]te[zr]?\ (?:d(?:e\ |['’])|avec\ )|deja\ de|para\ de|smetti\ di|ni\ se\ te\ ocurra
@@ -20,7 +21,7 @@ NEGATOR = re.compile(
       |nicht|kein\w*|nie(?:mals)?|ne\ |n['’]|no\ |nunca|jam[áa]s|não|non|mai|не|никогда)(?=\W|\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
-INNER_NEGATOR = re.compile(
+INNER_NEGATOR = regex(
     (
         r"\b(?:should|must|may|can|do|does|are|is|get|gets|have|has|need|needs)\s+(?:not|never"
         r"|no)\b|n['’]t\b|\b(?:nicht|nie|niemals|kein\w*|never|pas|jamais|nunca|не|никогда)\b|不要"
@@ -28,7 +29,7 @@ INNER_NEGATOR = re.compile(
     ),
     re.IGNORECASE,
 )
-AGAINST = re.compile(
+AGAINST = regex(
     (
         r",?\s*(?:\binstead of\b|\brather than\b|\bin place of\b|\bstatt\b|\bau lieu de?\b"
         r"|\ben lugar de\b|\ben vez de\b|\bem vez de\b|\binvece di\b|\bвместо\b|而不是|,\s*(?:and\s+"
@@ -38,7 +39,7 @@ AGAINST = re.compile(
 )
 ASKING = (
     (
-        re.compile(
+        regex(
             (
                 r"\b(?:do not|don't|never|no need to|stop)\s+ask(?:ing)?(?: me| the user"
                 r"| first)* before (?:you )?(\w+)"
@@ -48,23 +49,23 @@ ASKING = (
         r"\1 @noask",
     ),
     (
-        re.compile(
+        regex(
             r"^(?:just )?(push|commit|merge|delete|install|rebase|deploy|go ahead)\b(.{0,30})\bwithout asking\b",
             re.IGNORECASE,
         ),
         r"\1\2 @noask",
     ),
     (
-        re.compile(
+        regex(
             r"\b([\w ./-]{3,40}?) (?:is|are) (?:immutable|off limits)\b",
             re.IGNORECASE,
         ),
         r"do not alter \1",
     ),
-    (re.compile(r"\bprefer\s+(.{1,40}?)\s+(?:over|to)\s+(.{1,40})$", re.IGNORECASE), r"use \1 instead of \2"),
-    (re.compile(r"\blieber\s+(.{1,40}?)\s+als\s+(.{1,40})$", re.IGNORECASE), r"use \1 statt \2"),
+    (regex(r"\bprefer\s+(.{1,40}?)\s+(?:over|to)\s+(.{1,40})$", re.IGNORECASE), r"use \1 instead of \2"),
+    (regex(r"\blieber\s+(.{1,40}?)\s+als\s+(.{1,40})$", re.IGNORECASE), r"use \1 statt \2"),
     (
-        re.compile(
+        regex(
             (
                 r"^(?:new |any |every |all )*(.{3,40}?) needs? (?:my |the user's |an? )(?:approval"
                 r"|permission|ok|okay|consent)\b"
@@ -74,18 +75,18 @@ ASKING = (
         r"do not add \1 @ask",
     ),
     (
-        re.compile(r"^(?:only )?one (\w+) (?:per|for each|in each|a|at a)\b", re.IGNORECASE),
+        regex(r"^(?:only )?one (\w+) (?:per|for each|in each|a|at a)\b", re.IGNORECASE),
         r"never @several \1",
     ),
     (
-        re.compile(
+        regex(
             r"\bask(?: me| the user| first| us)*(?: for (?:permission|approval))? before (?:you )?(\w+)",
             re.IGNORECASE,
         ),
         r"do not \1 @ask",
     ),
     (
-        re.compile(
+        regex(
             (
                 r"\b(?:get|wait for) (?:my |the user's |an? )?(?:ok|okay|approval|permission|consent"
                 r"|go-ahead)(?: first)? before (?:you )?(\w+)"
@@ -97,7 +98,7 @@ ASKING = (
 )
 CONDITIONS = (
     (
-        re.compile(
+        regex(
             r"\b(?:unless|until|before|without)\s+(?:i(?:'ve| have)?|you(?:'re| are)?|being"
             r"|the user(?: has)?|it was|my|me|they were|explicitly|first|prior)?\s*(?:explicitly "
             r"|first |have |was |were )*"
@@ -110,13 +111,11 @@ CONDITIONS = (
         " @ask ",
     ),
     (
-        re.compile(
-            r"\b(?:on your own(?: initiative)?|unasked|unprompted|of your own accord)\b", re.IGNORECASE
-        ),
+        regex(r"\b(?:on your own(?: initiative)?|unasked|unprompted|of your own accord)\b", re.IGNORECASE),
         " @ask ",
     ),
     (
-        re.compile(
+        regex(
             (
                 r"\bsin (?:preguntar(?:me)?|mi permiso)(?: (?:antes|primero))?|\bohne (?:r[üu]ckfrage"
                 r"|zu fragen|meine zustimmung)|\bsans (?:me )?demander|\bsem (?:me )?perguntar"
@@ -127,7 +126,7 @@ CONDITIONS = (
         " @ask ",
     ),
     (
-        re.compile(
+        regex(
             (
                 r"\b(?:that |which )?you (?:did ?n[o']?t|are ?n[o']?t|have ?n[o']?t|were ?n[o']?t|do not"
                 r"|are not|have not|did not) (?:asked to )?(?:chang\w+|touch\w*|modif\w+|edit\w*)"
@@ -137,24 +136,20 @@ CONDITIONS = (
         ),
         " @unchanged ",
     ),
-    (re.compile(r"\bno more than one\b", re.IGNORECASE), " never @several "),
-    (re.compile(r"\bmore than one\b|\bseveral\b|\bmultiple\b", re.IGNORECASE), " @several "),
+    (regex(r"\bno more than one\b", re.IGNORECASE), " never @several "),
+    (regex(r"\bmore than one\b|\bseveral\b|\bmultiple\b", re.IGNORECASE), " @several "),
 )
 REWRITTEN = (
     (
-        re.compile(
-            r"^(?:always )?(?:keep|leave) (.{3,40}?) (?:out of|outside) (?!it\b)(.{3,40})$", re.IGNORECASE
-        ),
+        regex(r"^(?:always )?(?:keep|leave) (.{3,40}?) (?:out of|outside) (?!it\b)(.{3,40})$", re.IGNORECASE),
         r"do not put \1 in \2",
     ),
     (
-        re.compile(
-            r"^only (\w+) (.{3,40}?) (?:inside|within|under|in) (?!case\b)([\w./-]{2,30})$", re.IGNORECASE
-        ),
+        regex(r"^only (\w+) (.{3,40}?) (?:inside|within|under|in) (?!case\b)([\w./-]{2,30})$", re.IGNORECASE),
         r"do not \1 \2 outside \3",
     ),
     (
-        re.compile(
+        regex(
             r"^(?:always )?(?:remove|delete|take out) (.{3,40}?) (?:when you(?:'re| are) done|before you finish"
             r"|before you are done|before committing|afterwards)\b.*$",
             re.IGNORECASE,
@@ -162,39 +157,39 @@ REWRITTEN = (
         r"do not leave \1",
     ),
     (
-        re.compile(r"\b(\w+) (\w+?s?)(,? (?:not|never|instead of|rather than)(?: \w+ing)?) (\w+) ones\b"),
+        regex(r"\b(\w+) (\w+?s?)(,? (?:not|never|instead of|rather than)(?: \w+ing)?) (\w+) ones\b"),
         r"\1 \2\3 \4 \2",
     ),
-    (re.compile(r"\bin (?:what|anything|everything|texts?|all) (?:that )?you (?:write|post|say)\b"), " "),
-    (re.compile(r"\bwhen an existing one (?:will do|exists|is there)\b"), " "),
+    (regex(r"\bin (?:what|anything|everything|texts?|all) (?:that )?you (?:write|post|say)\b"), " "),
+    (regex(r"\bwhen an existing one (?:will do|exists|is there)\b"), " "),
     (
-        re.compile(
+        regex(
             r"^(?:do not|don't|never) skip (the )?(linter|linting|type ?check(?:er|ing)?|formatter|build|review)$"
         ),
         r"always run \1\2",
     ),
 )
 """Other words for the same: what is kept out of a place is not put there."""
-FIRST_THEN = re.compile(
+FIRST_THEN = regex(
     r"^(?:do not forget to |don't forget to "
     r"|always )?(?P<first>(?P<verb>[a-z-]+) [^;.]{2,40}?) before (?:you |each |every |any |a )"
     r"(?P<then>[^;.]{3,40})$"
 )
 """First the one, then the other: the other is forbidden without the one."""
-PURPOSE = re.compile(r"\bto\s+(\w+)\s", re.IGNORECASE)
+PURPOSE = regex(r"\bto\s+(\w+)\s", re.IGNORECASE)
 
 REQUESTS = "requests"
 """A client library, and the plural of a request."""
 
-IN_CODE = re.compile(
+IN_CODE = regex(
     r"\b(?:debug(?:ging)? (?:code|output|lines)|comments?|prints?|console\.log|todos?|docstrings?|type hints?)\b|注释"
 )
 OF_CODE = word_set("comment print console.log todo docstring typehint")
 """These stand in code, whether one says so or not."""
 DEEDS = (
-    ("make", re.compile(r"\b(?:creat|generat)\w*\b")),
-    ("change", re.compile(r"\b(?:edit|modif(?:y|ie)|patch|chang|rewrit|overwrit)\w*\b")),
-    ("read", re.compile(r"\b(?:read|look at)\b")),
+    ("make", regex(r"\b(?:creat|generat)\w*\b")),
+    ("change", regex(r"\b(?:edit|modif(?:y|ie)|patch|chang|rewrit|overwrit)\w*\b")),
+    ("read", regex(r"\b(?:read|look at)\b")),
 )
 TURNS = word_set("without until unless before after while sin sans ohne sem senza без außer")
 """What stands after one of these is a condition: "without a migration" is no "migration"."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from coffer.core.regex import regex
 from coffer.core.verbs import word_set
 
 KINDS: dict[str, frozenset[str]] = {
@@ -142,7 +143,7 @@ OTHER = "otherkind"
 """Stands for "other package managers" and their like."""
 
 PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), concept)
+    (regex(pattern, re.IGNORECASE), concept)
     for pattern, concept in (
         (rf"\b(?:any )?other (?:{'|'.join(KINDS)})\b", OTHER),
         (r"\bforce[- ]?push(?:es|ing)?\b|\bpush(?:ing)? (?:with )?--force\b|\bgit push -f\b", "force-push"),
@@ -184,7 +185,7 @@ PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 PLACES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
+    (name, regex(pattern, re.IGNORECASE))
     for name, pattern in (
         (
             "replies",
@@ -215,7 +216,7 @@ PLACES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 """Where a rule holds; rules for different places are different rules."""
 
 TONGUES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
+    (name, regex(pattern, re.IGNORECASE))
     for name, pattern in (
         ("python", r"\bpython\b|\.py\b|\bpandas\b|\bpytest\b|\bpip\b"),
         ("javascript", r"\bjavascript\b|\bjs\b|\bnode\b"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from coffer.core.regex import regex
 
-_HALF = re.compile("[\ud800-\udfff]")
+_HALF = regex("[\ud800-\udfff]")
 
 
 def utf8_size(text: str) -> int:

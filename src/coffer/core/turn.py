@@ -14,6 +14,7 @@ from typing import Protocol
 
 from coffer.core.classify import spoken
 from coffer.core.dialect import CONTINUE, INTERRUPTIONS, MARKER
+from coffer.core.regex import regex
 
 TYPED, REJECTED, INTERRUPTED = "typed", "rejected", "interrupted"
 LONGEST_BEFORE = 1_500
@@ -134,8 +135,8 @@ def digest(*parts: str) -> str:
     return sha256(joined).hexdigest()[:16]
 
 
-_REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
-_ENVELOPE = re.compile(r"\s*<([a-z]\w*(?:[-_]\w+)+)(?:\s[^<>]*)?>.*?</\1>", re.DOTALL)
+_REMINDER = regex(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+_ENVELOPE = regex(r"\s*<([a-z]\w*(?:[-_]\w+)+)(?:\s[^<>]*)?>.*?</\1>", re.DOTALL)
 """An element that only programs write stands at the front: `<ide_opened_file>`, `<ci-monitor-event>`, …"""
 _MADE = (
     CONTINUE,
@@ -145,7 +146,7 @@ _MADE = (
     "Another Claude session sent a message:",
 )
 """How texts begin that the clients compose (2.1.12 to 2.1.229)."""
-_PLACEHOLDERS = re.compile(
+_PLACEHOLDERS = regex(
     r"\[Image(?: #\d+|: [^\]\n]*)\]|\[Request interrupted by user[^\]\n]*\]|"
     r"\[coffer: [^\n]*, removed; coffer restore \w+\]"
 )

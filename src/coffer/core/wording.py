@@ -18,6 +18,7 @@ from coffer.core.norms import norm
 from coffer.core.phrase_forms import DID_THAT, PASTS
 from coffer.core.phrases import Clause, clauses, statements
 from coffer.core.phrases_abroad import foreign_rule, is_foreign
+from coffer.core.regex import regex
 from coffer.core.tables import kind_of
 from coffer.core.verbs import BASE, base_of
 
@@ -39,7 +40,7 @@ TRIGGERS = {
     "code-style": "Writing or changing code",
     "other": "Any work",
 }
-LOST = re.compile(
+LOST = regex(
     r"(?:^|[.!?]\s+)only (?:the|those|that|what|for|in|on|with|big|small)\b|\b(?:unless|except"
     r"|only (?:if|when|for|in)|if (?:you|it|there|we|i)|otherwise|until"
     r"|normally|usually|mostly|this (?:time|once|one|pr|branch|ticket|task)"
@@ -49,20 +50,20 @@ LOST = re.compile(
 )
 """A condition or a limit in time; outside the rule's own clause it would be lost."""
 
-ALTERNATIVE = re.compile(
+ALTERNATIVE = regex(
     r"^(?:if you (?:need|want|must|have to)\b(?!.*\b(?:ok(?:ay)?|fine|can|may|allowed|ask|then|unless"
     r"|except|only)\b).*"
     r"|(?:use|look at|read|ask|see) .{3,60} if you (?:need|want|must|have to)\b.{0,40})$",
     re.IGNORECASE,
 )
-POINTING = re.compile(
+POINTING = regex(
     (
         r"(?:^|\s)(?:it|that|this|these|those|them|they|one|ones|such|like that|like this|so|here"
         r"|there|above|below|again|he|she|him|her|same|stuff like)(?=$|[\s,.;:!)])"
     ),
     re.IGNORECASE,
 )
-BOUND = re.compile(
+BOUND = regex(
     r"\b(?:this|that|these|those) (?:repo(?:sitory)?|project|code ?base|team|app|company"
     r"|library|package|monorepo|engine|machine|computer)\b|\bsays so\b|\bthe same (?=\w)"
     r"|\bone (?=\w)|\bsuch as\b|\bso that (?=\w)"
@@ -72,7 +73,7 @@ BOUND = re.compile(
 )
 """Uses of those words that point at nothing outside the clause."""
 
-UNDONE = re.compile(
+UNDONE = regex(
     r"\b(?:that |which )?(?:you|nobody|no one|the user) (?:(?:did|have|do|are)(?: not|n['’]?t)|never)? ?"
     r"(?:chang\w*|touch\w*|creat\w*|writ\w*|wrote|edit\w*|ask\w*(?: for)?|want\w*|own|made|add\w*|need\w*)\b",
     re.IGNORECASE,
@@ -90,14 +91,14 @@ PERSON = (
     (r"\bmyself\b", "the user"),
     (r"\bmine\b", "the user's"),
 )
-SUBJECT = re.compile(r"\b(?:i|i'm|i'll|i've|i'd|we|we're|we've|us|ours|he|she|they)\b", re.IGNORECASE)
-IMPERATIVE = re.compile(
+SUBJECT = regex(r"\b(?:i|i'm|i'll|i've|i'd|we|we're|we've|us|ours|he|she|they)\b", re.IGNORECASE)
+IMPERATIVE = regex(
     rf"(?:please )?(?:always |never |only |don['’]?t |do not |no |before |after |when(?:ever)? |for |in )"
     rf"|(?:{'|'.join(sorted(BASE))})\b|[\w ,/-]+ (?:must|should|has to|have to|need to|needs to|goes?|belongs?) ",
     re.IGNORECASE,
 )
 """How an instruction begins."""
-UNFIT = re.compile(r"[:;]-?[()]|[\x00-\x1f\x7f<>#|]|<!--|…|```|\?")
+UNFIT = regex(r"[:;]-?[()]|[\x00-\x1f\x7f<>#|]|<!--|…|```|\?")
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from coffer.core.regex import regex
 from coffer.disk.git_files import belongs, common_of, is_folder, led_to, real, said_in
 
 DETACHED = "HEAD"
 """What stands for a branch where none is checked out; git refuses to make a branch of that name."""
 _BRANCH = "refs/heads/"
-_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?$")
+_HASH = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?$")
 
 
 @dataclass(frozen=True, slots=True)

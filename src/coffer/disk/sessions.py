@@ -6,13 +6,13 @@ to stands in its records.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
 
 from coffer.core.loads import loads
+from coffer.core.regex import regex
 from coffer.disk.places import Places
 
 MAIN = "main"
@@ -20,7 +20,7 @@ SUBAGENT = "subagent"
 WORKFLOW = "workflow"
 ARCHIVED = "archived"
 
-_ROLLOUT = re.compile(r"rollout-.{19}-([0-9a-f-]{36})\.jsonl(?:\.zst)?$")
+_ROLLOUT = regex(r"rollout-.{19}-([0-9a-f-]{36})\.jsonl(?:\.zst)?$")
 
 
 class Found(Struct, frozen=True):

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coffer.core.look import Look
+from coffer.core.regex import regex
 
 _SECONDS = 5.0
-_PANE = re.compile(r"%\d{1,9}")
+_PANE = regex(r"%\d{1,9}")
 _FLAGS = {
     "pane_in_mode": "the pane is in copy mode",
     "pane_synchronized": "what is typed goes to several panes at once",
@@ -28,9 +29,7 @@ _NAMES = ("pane_id", "pane_tty", "pane_width", "cursor_x", "cursor_y", *_FLAGS)
 _SAID = "\t".join(f"#{{{name}}}" for name in _NAMES)
 _CLIENT = "#{pane_id} #{client_activity}"
 _END = "end of clients"
-_SEQUENCE = re.compile(
-    r"\x1b\[(?P<numbers>[0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[^\[\]]|[\x0e\x0f]"
-)
+_SEQUENCE = regex(r"\x1b\[(?P<numbers>[0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[^\[\]]|[\x0e\x0f]")
 _FAINT, _COLOURS = 2, (38, 48, 58)
 _KEYS = {b"\r": "Enter", b"\x1b": "Escape", b"\x7f": "BSpace"}
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from coffer.core.regex import regex
 from coffer.launch.errors import AgentMissing, AgentUnknown
 
 PROGRAMS = {"claude": "claude", "codex": "codex"}
@@ -69,7 +69,7 @@ _DROPPED_ALONE = frozenset(("-c", "--continue", "--fork-session"))
 _DROPPED_WITH_VALUE = frozenset(("-r", "--resume", "--session-id"))
 """They say which conversation to open; the restart says that itself."""
 _LONGEST_SCRIPT = 65_536
-_CALLS_US = re.compile(rb"\bcoffer(?:\.cli\.main)?\b[\"']?\s+run\b")
+_CALLS_US = regex(rb"\bcoffer(?:\.cli\.main)?\b[\"']?\s+run\b")
 
 
 def program(agent: str, environment: Mapping[str, str]) -> str:

@@ -19,12 +19,13 @@ from pyte.screens import Char, Cursor, Margins
 from pyte.screens import Screen as Cells
 
 from coffer.core.look import Look
+from coffer.core.regex import regex
 
 LARGEST = 500
 """Columns and rows that are kept at most; a larger terminal is not read (it would cost a frame too much)."""
 _LONGEST_SEQUENCE = 256
 _MOST_COMBINING = 4
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
     r"|(?:\x1b\[|\x9b)(?P<private>[<=>?]?)(?P<numbers>[0-9;:]*)(?P<between>[ -/]*)(?P<final>[@-~])"
     r"|(?P<string>\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])"
@@ -32,12 +33,12 @@ _TOKEN = re.compile(
     r"|\x1b(?P<escape>[0-Z\\`-~])"
     r"|(?P<control>[\x00-\x1a\x1c-\x1f\x7f-\x8f\x91-\x97\x99\x9a\x9c])"
 )
-_UNFINISHED = re.compile(r"(?:\x1b\[|\x9b)[<=>?]?[0-9;:]*[ -/]*\Z|\x1b[ -/]*\Z")
-_STRING_END = re.compile(r"\x07|\x1b\\|\x9c|[\x18\x1a]|\x1b(?=[^\\])")
-_JOINERS = re.compile(
+_UNFINISHED = regex(r"(?:\x1b\[|\x9b)[<=>?]?[0-9;:]*[ -/]*\Z|\x1b[ -/]*\Z")
+_STRING_END = regex(r"\x07|\x1b\\|\x9c|[\x18\x1a]|\x1b(?=[^\\])")
+_JOINERS = regex(
     "[\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]|[\U000e0000-\U000e01ef]"
 )
-_NARROW = re.compile(
+_NARROW = regex(
     "[ -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u276f\u2800-\u28ff]+"
 )
 _MOST_STYLES = 256

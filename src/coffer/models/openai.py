@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from coffer.core.regex import regex
 from coffer.core.settings import HOMES
 from coffer.models.exchange import Line, post, unusable
 
-_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+_THOUGHT = regex(r"\s*<think>.*?</think>", re.DOTALL)
 """How local reasoning models think aloud in their answer's text."""
 
 

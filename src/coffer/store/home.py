@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from coffer.core.regex import regex
+
 PRIVATE = 0o700
-_SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
+_SESSION = regex(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

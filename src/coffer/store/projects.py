@@ -6,20 +6,20 @@ A person may read and edit it. One that can't be understood says nothing, and is
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import tomlkit
 
+from coffer.core.regex import regex
 from coffer.disk.put import put
 from coffer.store.home import Home
 from coffer.store.project_errors import ProjectBroken
 
 FILE = "project.toml"
 MOST_HOPS = 8
-_NAME = re.compile(r"\w[\w-]{0,79}")
+_NAME = regex(r"\w[\w-]{0,79}")
 _MOST_ROOTS = 20
 _LONGEST = 65_536
 

@@ -8,7 +8,6 @@ Everything that is added is redacted here, so that no writer can forget it; what
 from __future__ import annotations
 
 import os
-import re
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from pathlib import Path
 from coffer.core.entry import Entry, Lane, entries_of, harmless, joined
 from coffer.core.forgotten import NOTHING, struck_out
 from coffer.core.redact import redact
+from coffer.core.regex import regex
 from coffer.disk.replace import refusals
 from coffer.disk.sync import sync_folder
 from coffer.errors import FileMoved, WriteFailed
@@ -33,7 +33,7 @@ _WAIT = 10.0
 """Seconds for another writer of the same file; each takes milliseconds."""
 _TRIES = 20
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY = regex(r"\d{4}-\d\d-\d\d")
 
 
 def vault(home: Home) -> Path:

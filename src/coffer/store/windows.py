@@ -13,11 +13,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+from coffer.core.regex import regex
+
 FOLDER = "guard"
 ENDING = ".window.json"
 LARGEST = 1 << 16
 """Bytes; a longer file is none of ours."""
-_SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
+_SESSION = regex(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
 
 
 def window_path(root: Path | str, session: str) -> str | None:

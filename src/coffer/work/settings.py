@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import stat
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from coffer.core.regex import regex
 from coffer.core.settings import Settings, settings_of
 from coffer.core.settings_table import SettingsWrong
 from coffer.errors import SettingsBroken
@@ -17,7 +17,7 @@ from coffer.store.home import Home
 LARGEST = 1 << 20
 """Bytes. A larger file is no configuration."""
 
-_AT = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
+_AT = regex(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 def config_path(home: Home) -> Path:

@@ -21,6 +21,7 @@ from coffer.core.classify.spoken import Heard, hear
 from coffer.core.norms import norm
 from coffer.core.phrases import clauses, statements
 from coffer.core.phrases_abroad import foreign_rule, is_foreign
+from coffer.core.regex import regex
 from coffer.core.tables import kind_of
 from coffer.core.verbs import word_set
 
@@ -37,7 +38,7 @@ NEVER = 2.0
 ABOUT_HOW = word_set(
     "we lasting standing who_asked why_did why_you again undo note learn prefer you_did ask_first to_me"
 )
-WORK = re.compile(
+WORK = regex(
     r"(?:^|[\s`(])(?:\.{0,2}/?[\w-]+/[\w./*-]+|\.?[\w-]*\.(?:py|ts|js|tsx|go|rs|md|json|ya?ml|toml"
     r"|java|kt|rb|lock|env|sh|cfg))\b"
     r"|(?:^|\s)\.\w{3,}|\b(?:rm|git|npx|docker|podman|kubectl|helm|cargo|terraform|brew|apt|ssh|psql"
@@ -144,7 +145,7 @@ def judged(
     return Judged(label, None, certainty, odds[label], reason, None)
 
 
-NOTHING_THERE = re.compile(
+NOTHING_THERE = regex(
     r"(?:^|[.!?\n]\s*)(?:no|0) (?:[\w./-]+ ){1,4}(?:found|detected|available|returned|matched|present|changed|specified"
     r"|configured|provided|remaining|left|exists?|to (?:sync|commit|push|show|do))\b",
     re.IGNORECASE,

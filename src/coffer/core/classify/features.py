@@ -8,17 +8,18 @@ from itertools import pairwise
 
 from coffer.core.classify.cues import cues
 from coffer.core.classify.spoken import Heard
+from coffer.core.regex import regex
 
-WORD = re.compile(r"[a-zà-ÿа-яё]+(?:['’][a-z]+)?|[぀-ヿ一-鿿]|\d+|[?!]")
-CJK = re.compile(r"[぀-ヿ一-鿿]")
-IDEA = re.compile(r"[a-z_][\w.-]{3,}")
-ASKED = re.compile(
+WORD = regex(r"[a-zà-ÿа-яё]+(?:['’][a-z]+)?|[぀-ヿ一-鿿]|\d+|[?!]")
+CJK = regex(r"[぀-ヿ一-鿿]")
+IDEA = regex(r"[a-z_][\w.-]{3,}")
+ASKED = regex(
     r"[?？]\W*$|\b(?:shall i|should i|want me|would you like|do you want|which (?:one|of"
     r"|approach|scope)|let me know|soll ich|dois-je)\b"
     r"[^.]{0,160}$",
     re.IGNORECASE,
 )
-START = re.compile(
+START = regex(
     (
         r"^\W*(?:$|\(?(?:session start|sitzungsbeginn|début de session|inicio de sesión"
         r"|início da sessão|inizio sessione|начало сессии|会话开始|セッション開始))"
@@ -26,7 +27,7 @@ START = re.compile(
     re.IGNORECASE,
 )
 DEEDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
+    (name, regex(pattern, re.IGNORECASE))
     for name, pattern in (
         (
             "wrote",

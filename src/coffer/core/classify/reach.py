@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from coffer.core.regex import regex
+
 LOOKED_AT = 600
 
-PERSON = re.compile(
+PERSON = regex(
     r"""\b(?:all\ (?:of\ )?my|any\ project|every\ project|all\ projects|in\ every\ project|whatever\ machine
   |every(?:where|\ task)|anywhere
       |(?:for|with|to|tell|ask|show|give|let)\ me\b|\bmy\b|\bi(?:'m|'d|'ve)?\b|myself|you(?:'re|r)?\b|again
@@ -17,7 +19,7 @@ PERSON = re.compile(
       |ich|mir|mich|dir|du|je|moi|tu|mí|me|eu|mim|io|mi|мне|меня|я|ты)\b|我|谁|私|なぜ|ください""",
     re.IGNORECASE | re.VERBOSE,
 )
-PROJECT = re.compile(
+PROJECT = regex(
     r"""\b(?:this|the|our|that)\ (?:\w+\ )?(?:repo(?:sitory)?|project|codebase|code\ base|team|app|engine
   |lib(?:rary)?|monorepo|product|company|package|crate|service|system|schema|db|database|table)\b
       |\b(?:we(?:'re|'ve)?|our|us|here|team|company)\b|\b\w+/[\w/.-]*|\b\w+\.(?:py|ts|js|tsx|go|rs|md|json
@@ -26,7 +28,7 @@ PROJECT = re.compile(
         |progetto|qui|проект\w*|у\ нас|мы)\b|项目|仓库|我们|公司|プロジェクト|リポジトリ""",
     re.IGNORECASE | re.VERBOSE,
 )
-EVERYWHERE = re.compile(
+EVERYWHERE = regex(
     r"\b(?:(?:all|any|every|each)(?: of)?(?: my| your)? (?:\w+ )?(?:projects?"
     r"|repos?(?:itories)?|python|tasks?|machines?)|in all projects|always with me|for me"
     r"|my other repos|whatever machine|in allen|tous mes|todos los proyectos|"
@@ -35,7 +37,7 @@ EVERYWHERE = re.compile(
 )
 
 SCOPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(pattern))
+    (name, regex(pattern))
     for name, pattern in (
         (
             "git",

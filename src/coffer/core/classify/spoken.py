@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from coffer.core.regex import regex
+
 LONGEST = 6_000
 HEARD = 1_200
 """Of what remains after masking, this much is weighed: the beginning and the end."""
 
-HARNESS = re.compile(
+HARNESS = regex(
     r"""\s*(?:
       <(?:task-notification|teammate-message|command-|local-command|system-reminder|user-prompt-submit-hook
          |bash-|user-memory|environment_context|user_instructions|instructions|turn_aborted|skill\b|hook)
@@ -28,25 +30,25 @@ HARNESS = re.compile(
 )
 """How texts begin that no person typed."""
 
-COMMAND = re.compile(r"\s*/[a-z][\w:.-]*(?:\s+[^\n]{0,200})?\s*$", re.IGNORECASE)
-INTERRUPTED = re.compile(r"\[request interrupted by user[^\]]*\]", re.IGNORECASE)
-REJECTED = re.compile(
+COMMAND = regex(r"\s*/[a-z][\w:.-]*(?:\s+[^\n]{0,200})?\s*$", re.IGNORECASE)
+INTERRUPTED = regex(r"\[request interrupted by user[^\]]*\]", re.IGNORECASE)
+REJECTED = regex(
     r"\s*the user doesn't want to (?:proceed with|take) this (?:tool use|action)|"
     r"\s*the tool use was rejected",
     re.IGNORECASE,
 )
-SAID = re.compile(
+SAID = regex(
     r"(?:the user said|reason for the rejection|user provided the following reason[^:]*):\s*", re.IGNORECASE
 )
-BLOCK = re.compile(
+BLOCK = regex(
     r"<([a-z][\w-]{1,40})(?:\s[^<>]{0,200})?>.*?</\1>|<[a-z]+-[\w-]+>.*\Z", re.IGNORECASE | re.DOTALL
 )
-FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|\"\"\".*?(?:\"\"\"|\Z)", re.DOTALL)
-QUOTE = re.compile(r'"[^"\n]{16,}"|“[^”]{8,}”|„[^“”]{8,}[“”]|«[^»]{8,}»|「[^」]{6,}」')
-CODE = re.compile(r"`[^`\n]*`")
+FENCE = regex(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|\"\"\".*?(?:\"\"\"|\Z)", re.DOTALL)
+QUOTE = regex(r'"[^"\n]{16,}"|“[^”]{8,}”|„[^“”]{8,}[“”]|«[^»]{8,}»|「[^」]{6,}」')
+CODE = regex(r"`[^`\n]*`")
 LONGEST_CODE = 60
 """Characters between two backticks from which they are no name any more."""
-PASTED_LINE = re.compile(
+PASTED_LINE = regex(
     r"""^(?:
       \s*> | \s*\$\  | \s*at\ [\w.$<>]+\s*\( | \s*File\ " | \s*\#\d+\s+0x | \s*Traceback | \s*Caused\ by:
     | \s*\[?\d{1,4}[-:/]\d\d[-:]?\d{0,2} | \s+\d+:\d+\s | \s*(?:npm\ (?:WARN|ERR)|WARN|INFO|DEBUG|ERROR|FATAL)\b
@@ -57,16 +59,16 @@ PASTED_LINE = re.compile(
     )""",
     re.VERBOSE,
 )
-INTRODUCED = re.compile(
+INTRODUCED = regex(
     r"""(?:here(?:'s|\ is|\ are)|this\ is|these|following|below|from|docs?|datasheet|wiki|review|feedback|comments?
       |said|says?|sent|wrote|thread|convo|translate|summari[sz]e|explain|implement|plan|policy|error|prompt
         |rules\ are
       |hier\ (?:ist|sind)|voici|aquí|aqui|ecco)\b[^\n]{0,120}(?::|\?|\bthis\b)?\s*$""",
     re.IGNORECASE | re.VERBOSE,
 )
-LISTED = re.compile(r"\s*(?:\d+[.)]|[-*•])\s|\s*[\"“]")
-ROLE = re.compile(r"\s*you are (?:a|an|the) [^\n.]{2,60}[.,:!\n]", re.IGNORECASE)
-HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)
+LISTED = regex(r"\s*(?:\d+[.)]|[-*•])\s|\s*[\"“]")
+ROLE = regex(r"\s*you are (?:a|an|the) [^\n.]{2,60}[.,:!\n]", re.IGNORECASE)
+HEADING = regex(r"^#{1,4} ", re.MULTILINE)
 
 
 @dataclass(frozen=True)

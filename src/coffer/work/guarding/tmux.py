@@ -7,8 +7,6 @@ their last key, and ends it. So nothing is typed while anyone who looks at the p
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +17,7 @@ from coffer.core.typed_reload import GAVE_UP, REFUSED, SETTLE_SECONDS, Outcome, 
 from coffer.disk.client_status import client_status
 from coffer.disk.live import holders
 from coffer.disk.places import Places
+from coffer.disk.terminal import is_at, is_in_front
 from coffer.disk.tmux import Pane, Seen
 
 _LOOK_SECONDS = 0.03
@@ -29,7 +28,6 @@ _ECHO_SECONDS = 0.5
 """For a person's key to show: a deletion that came before it would take their character for ours."""
 _OWED_SECONDS = 20.0
 """How long to wait for text of ours that a dialog hides."""
-_LINUX: bool = sys.platform == "linux"
 
 
 @dataclass(slots=True)
@@ -107,9 +105,9 @@ class TmuxClient:
     def _moved(self, seen: Seen, session: str) -> str:
         if session != self.session:
             return "another session is on the screen by now"
-        if _terminal(self.pid) != seen.tty:
+        if not is_at(self.pid, seen.tty):
             return "the agent is not in its pane any more"
-        return "" if _is_in_front(self.pid) else "the agent is not in the foreground of its pane"
+        return "" if is_in_front(self.pid) else "the agent is not in the foreground of its pane"
 
 
 def find_client(session: str, places: Places, pane: Pane, words: str = "") -> TmuxClient | None:
@@ -117,18 +115,8 @@ def find_client(session: str, places: Places, pane: Pane, words: str = "") -> Tm
     seen = pane.seen()
     if seen is None:
         return None
-    found = [each.pid for each in holders(places).get(session, ()) if _terminal(each.pid) == seen.tty]
+    found = [each.pid for each in holders(places).get(session, ()) if is_at(each.pid, seen.tty)]
     return TmuxClient(session, places, pane, found[0], words) if len(found) == 1 else None
-
-
-def _terminal(pid: int) -> str:
-    """The path of a process's terminal, "" for none."""
-    import psutil  # noqa: PLC0415  (11 ms that only a pane needs)
-
-    try:
-        return str(psutil.Process(pid).terminal() or "")
-    except psutil.Error:
-        return ""
 
 
 def _folder(pid: int) -> Path:
@@ -146,18 +134,3 @@ def _leader(pid: int) -> int:
         return os.getsid(pid)
     except OSError:
         return 0
-
-
-def _is_in_front(pid: int) -> bool:
-    """Whether the terminal's keys go to the process's own group: a suspended agent still says that it is idle."""
-    if _LINUX:
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-        except OSError:
-            return False
-        return fields[2] == fields[5]
-    done = subprocess.run(
-        ["/bin/ps", "-o", "pgid=,tpgid=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    said = done.stdout.split()
-    return len(said) == 2 and said[0] == said[1]

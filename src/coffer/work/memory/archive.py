@@ -11,7 +11,6 @@ import io
 import json
 import lzma
 import os
-import re
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from typing import Any
 
 from coffer.core.entry import LANES, Entry, Lane, entries_of, joined, without
 from coffer.core.redact import redact
+from coffer.core.regex import regex
 from coffer.core.text_hash import text_hash
 from coffer.disk.put import put
 from coffer.disk.replace import refusals
@@ -42,7 +42,7 @@ LARGEST = 1 << 30
 _MOST = 200_000
 """Files."""
 _LARGEST_PAGE = 65_536
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL = regex(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LONGEST_NAME = 255
 """Bytes of a part of a path, on the usual disks."""
 

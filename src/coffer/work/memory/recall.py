@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from functools import partial
 
 from coffer.core.meaning import Sign, merged
 from coffer.core.recalled import Told
+from coffer.core.regex import regex
 from coffer.core.search import Term, covered, same, terms_of
 from coffer.store.home import Home
 from coffer.store.index import Progress
@@ -22,12 +22,12 @@ from coffer.work.memory.memory_errors import NoSuchNote
 
 MOST = 50
 """Entries of an answer."""
-_ID = re.compile(r"\[?([0-9a-f]{8})\]?")
+_ID = regex(r"\[?([0-9a-f]{8})\]?")
 _FRESH_DAYS = 60.0
 _FRESHNESS = 0.1
 """How much more an entry of today counts than an old one that matches as well."""
-_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[t ]\d\d:\d\d(?::\d\d)?z?)?)?)?")
-_AGE = re.compile(r"(\d{1,3})\s*(d|w|m|y)(?:ays?|eeks?|onths?|ears?)?")
+_DATE = regex(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[t ]\d\d:\d\d(?::\d\d)?z?)?)?)?")
+_AGE = regex(r"(\d{1,3})\s*(d|w|m|y)(?:ays?|eeks?|onths?|ears?)?")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 

@@ -16,6 +16,7 @@ from coffer.core.digest_text import MARKER
 from coffer.core.entry import Entry, entries_of, harmless, made, without
 from coffer.core.recalled import is_recalled
 from coffer.core.redact import kinds, redact
+from coffer.core.regex import regex
 from coffer.core.search import same, terms_of
 from coffer.core.text_hash import text_hash
 from coffer.store import vault
@@ -36,7 +37,7 @@ LONGEST = 4_000
 """Characters: a note is a fact or a decision, and a longer text is a file of the project's."""
 LONGEST_TITLE = 120
 Scope = Literal["project", "global"]
-_PLACEHOLDER = re.compile(r"\[redacted: [\w ]+\]")
+_PLACEHOLDER = regex(r"\[redacted: [\w ]+\]")
 _SHORTEST_PART = 24
 """Characters of a text that is looked for inside of others: "use uv" stands in many that say something else."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -12,6 +11,7 @@ from pathlib import Path
 from coffer.core.chain import seconds
 from coffer.core.entry import Entry
 from coffer.core.handoff import DETACHED, parsed, path_in
+from coffer.core.regex import regex
 from coffer.core.since import (
     MOST_COMMITS,
     MOST_FILES,
@@ -29,7 +29,7 @@ from coffer.store import vault
 from coffer.work.memory.handoff import LATE, UNBORN, branches, current, edited, fingerprint, inside
 from coffer.work.memory.handoff_place import Place
 
-_HASH = re.compile(r"[0-9a-f]{7,64}")
+_HASH = regex(r"[0-9a-f]{7,64}")
 _BREAK = "\x1f"
 
 

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,6 +30,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from coffer.core.origin import last_part, normalised, origin_in
+from coffer.core.regex import regex
 from coffer.disk.checkout import Checkout, checkout_of
 from coffer.disk.git_files import LONGEST_CONFIG, said_in
 from coffer.disk.project import FOLDER, project_of
@@ -39,7 +39,7 @@ from coffer.store.home import Home
 from coffer.store.projects import Known
 
 _LONGEST = 40
-_UNSAFE = re.compile(r"[^\w-]+")
+_UNSAFE = regex(r"[^\w-]+")
 
 
 @dataclass(frozen=True, slots=True)

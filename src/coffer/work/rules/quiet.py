@@ -13,10 +13,10 @@ transcript and have ended, and agents that Coffer doesn't know (docs/threat-mode
 
 from __future__ import annotations
 
-import re
 import time
 
 from coffer.core.chain import seconds
+from coffer.core.regex import regex
 from coffer.disk.ancestors import running_agents, started
 from coffer.disk.files import open_source
 from coffer.disk.live import Holder, codex_holder, holders
@@ -28,7 +28,7 @@ BEFORE_SECONDS = 600.0
 """A session that was written to less than this before a change may still have been open."""
 _SLACK_SECONDS = 2.0
 """Clocks of processes and of files differ by less."""
-_TIME = re.compile(rb'"timestamp":\s*"([0-9T:.+Z-]{10,40})"')
+_TIME = regex(rb'"timestamp":\s*"([0-9T:.+Z-]{10,40})"')
 
 
 def changed_alone(changed: float, places: Places, now: float | None = None) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from coffer.agents.hook_table import HOOK_AGENTS
+from coffer.core.regex import regex
 from coffer.disk.places import Places
 from coffer.disk.sessions import MAIN, Found, find_sessions
 from coffer.errors import CofferError
@@ -33,7 +33,7 @@ from coffer.work.sessions.listing import Listed, Stood, listing
 SILENT_AFTER = 120.0
 """Seconds. A session that was written to this long after it began must have fired a hook."""
 _HEAD = 1 << 16
-_TIME = re.compile(rb'"timestamp": ?"([0-9T:.+Z-]{19,40})"')
+_TIME = regex(rb'"timestamp": ?"([0-9T:.+Z-]{19,40})"')
 
 
 @dataclass(frozen=True, slots=True)
