@@ -12,6 +12,7 @@ from coffer.core.classify.decide import Judged
 from coffer.core.rule import Rule, Rules
 from coffer.core.verdict import decide
 from coffer.core.wording import word
+from tests.effort import examples
 
 RULES = Rules(
     (
@@ -203,7 +204,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100, 300), deadline=None)
 @given(st.lists(WORDS, max_size=14), st.text(max_size=40))
 def test_any_words_give_one_verdict(words: list[str], before: str) -> None:
     turn = " ".join(words)

@@ -16,6 +16,7 @@ from pathlib import Path
 from coffer.daemon import life
 from coffer.store.home import Home
 from tests.cli.run import Done, Machine, conversation, put
+from tests.hello_file import put_hello
 
 SETTINGS = '{\n  "model": "opus",\n  "permissions": {"allow": ["Bash"]}\n}\n'
 RULE = "Do not count the tides at night."
@@ -81,6 +82,7 @@ def place(root: Path) -> Iterator[Place]:
     made = Place(Machine(house, folder, {"PATH": f"{clients}:/usr/bin:/bin"}))
     made.settings.write_text(SETTINGS)
     made.state.write_text(STATE)
+    put_hello(made.home)
     put(made.machine, conversation())  # a sample session takes longer to show
     assert made.machine.alone("digest", "add", RULE, "--global", "--yes").code == 0
     try:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from coffer.core.forget import FORGOTTEN
 from coffer.core.forgotten import Forgotten, is_of, struck_out, tokens_of, unforgotten, without
 from coffer.core.steps import PERSON, Committed, Happened, Planned, Ran, Said, Step, Story, Touched
+from tests.effort import examples
 
 LONG = "a sentence of more than twenty-four bytes"
 SALT = bytes(range(16))
@@ -44,7 +45,7 @@ def test_several_and_where_one_is_a_part_of_another() -> None:
     assert struck_out("abcd, key", forgotten("key=abcdef", "abcd")) == f"{FORGOTTEN}, key"
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(20, 50), deadline=None)
 @given(
     st.text("ab \nü", max_size=30), st.text("ab \nü", min_size=4, max_size=6), st.text("ab \nü", max_size=30)
 )

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from coffer.agents.table import CLAUDE, CODEX, Agent
 from coffer.core.json_lines import FOREIGN, GARBAGE, GLUED, NUL, NULL, SECOND, TORN, Oddity
 from coffer.core.record import ALWAYS, LARGE_FILES, NEVER, SMALL_FILES, Record
+from tests.effort import examples
 from tests.lab.mutations import MUTATIONS, Damage
 from tests.transcripts import uid
 
@@ -289,13 +290,13 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(150, 400), deadline=None)
 @given(st.lists(PIECES, max_size=12), AGENTS)
 def test_no_bytes_are_lost_in_any_mixture(pieces: list[bytes], agent: Agent) -> None:
     spans_hold(b"".join(pieces), agent)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(120, 300), deadline=None)
 @given(st.binary(max_size=200), AGENTS)
 def test_no_bytes_are_lost_in_random_bytes(data: bytes, agent: Agent) -> None:
     spans_hold(data, agent)
@@ -334,7 +335,7 @@ def test_each_kind_of_damage_ends_in_no_error() -> None:
         spans_hold(Damage(data, seed).data, CLAUDE)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(120, 300), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.binary(min_size=1, max_size=3)), max_size=3))
 def test_the_fast_parser_takes_nothing_that_is_no_json(changes: list[tuple[int, bytes]]) -> None:
     # a line that the client skips must not stand in a view because our parser is more patient

@@ -25,6 +25,7 @@ from coffer.store.db import database
 from coffer.store.deliveries import STATES, Delivery, in_states
 from coffer.store.home import Home
 from coffer.work.agent_settings.hook_files import DAEMON_ARGUMENTS, write_hook
+from tests.hello_file import put_hello
 from tests.transcripts import Claude, call, text
 from tests.work.learning import Desktop
 
@@ -92,6 +93,7 @@ class Rig:
     def install(self, *, patient: bool = True) -> None:
         """The hook's files; patient: with limits that no busy machine reaches."""
         write_hook(self.home, PYTHON)
+        put_hello(self.home)
         script = self.home.root / "bin" / "hook.py"
         said = script.read_text()
         for name in ("DAEMON", "WHOLE", "FILES_FIRST") if patient else ():

@@ -18,6 +18,7 @@ from coffer.core.digest_text import MARKER, SECTIONS, hostile, kinds
 from coffer.core.events import Corrected, DayPassed, Ordered, Settings, Superseded
 from coffer.core.lifecycle import step
 from coffer.core.rule import Evidence, Numbers, Priority, Rule, Rules, State, Wording
+from tests.effort import examples
 
 SEED = (Path(__file__).parent / "seed_example.md").read_text("utf-8")
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -485,7 +486,7 @@ def read(text: str) -> Digest | None:
     return None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100, 300), deadline=None)
 @given(st.one_of(DOCUMENTS, seeded(), st.text()))
 def test_reading_and_writing_is_the_identity(text: str) -> None:
     digest = read(text)
@@ -526,7 +527,7 @@ CHANGES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100, 300), deadline=None)
 @given(st.one_of(DOCUMENTS, seeded()), st.data())
 def test_what_is_put_in_is_read_again_and_the_rest_stays(text: str, data: st.DataObject) -> None:
     digest = read(text)

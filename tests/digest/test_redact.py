@@ -223,15 +223,6 @@ def test_bait_costs_no_more_than_its_length(bait: str) -> None:
         redact(text)
         return time.process_time() - began
 
-    seconds(50_000)
-    small, large = seconds(100_000), seconds(800_000)
-    assert large < 30 * small + 1.0  # linear is 8, quadratic 64
-
-
-@pytest.mark.parametrize(
-    "bait", ["a", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY ", "-eyJ", "password=", "-----BEGIN PRIVATE KEY-----"]
-)
-def test_two_megabytes_are_read_in_bounded_time(bait: str) -> None:
-    began = time.process_time()
-    redact(bait * (2_000_000 // len(bait)))
-    assert time.process_time() - began < 16
+    seconds(25_000)
+    small, large = seconds(50_000), seconds(400_000)
+    assert large < 30 * small + 0.5  # linear is 8, quadratic 64

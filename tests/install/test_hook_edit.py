@@ -15,6 +15,7 @@ from coffer.agents.hook_edit import install, uninstall
 from coffer.agents.hook_entries import Added, Dialect, Wanted, first_word, look, read
 from coffer.agents.hook_table import HOOK_AGENTS, envelope
 from coffer.core.json_edit import JsonRefused, parse, plain
+from tests.effort import examples
 from tests.install.files import BROKEN, CLAUDE_ONLY, FOREIGN, HOOK, ODD_HOOK, SOUND
 
 CLAUDE, CODEX = HOOK_AGENTS["claude"].dialect, HOOK_AGENTS["codex"].dialect
@@ -326,7 +327,7 @@ def spread(value: Any, blank: Any) -> str:
 
 
 @given(FILES, st.data(), st.sampled_from([HOOK, ODD_HOOK]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(60, 150), deadline=None)
 def test_any_file_comes_back(value: Any, data: st.DataObject, hook: str) -> None:
     def blank() -> str:
         return data.draw(BLANKS)
@@ -354,7 +355,7 @@ def test_any_file_comes_back(value: Any, data: st.DataObject, hook: str) -> None
 
 
 @given(st.text('{}[]",:\\/* \nabtu0-.e\ufeff', max_size=40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100, 300), deadline=None)
 def test_the_reader_takes_what_the_standard_library_takes(text: str) -> None:
     try:
         expected = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_no_pairs_twice)

@@ -396,7 +396,7 @@ def test_another_session_and_a_second_request_are_refused(desk: Desk) -> None:
         ),
     )
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(80, 200), deadline=None)
 def test_no_request_breaks_or_types_anything_odd(request: dict[str, Any]) -> None:
     desk = Desk(Fake())
     try:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coffer.launch.screen import Screen
+from tests.effort import examples
 
 PIECES = st.one_of(
     st.binary(max_size=40),
@@ -38,7 +39,7 @@ PIECES = st.one_of(
 
 
 @given(st.lists(PIECES, max_size=30), st.integers(1, 30), st.integers(1, 12))
-@settings(max_examples=300)
+@settings(max_examples=examples(100, 300))
 def test_no_output_raises(pieces: list[bytes], columns: int, lines: int) -> None:
     screen = Screen(columns, lines)
     for piece in pieces:

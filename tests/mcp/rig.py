@@ -11,20 +11,18 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from coffer.mcp import hello
 from coffer.store.home import Home
 from coffer.work.agent_settings.mcp_files import write_mcp
 from tests.daemon.rig import gone
+from tests.hello_file import put_hello
 from tests.work.learning import Desktop
 
 PYTHON = Path(sys.executable)
@@ -54,7 +52,7 @@ class Rig:
         rig = cls(desktop, {"PATH": "/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8"})
         write_mcp(rig.home, PYTHON)
         rig.command("exit 0")  # a test that wants a daemon to be started says so
-        (rig.home.root / "mcp-hello.json").write_bytes(hello_file())
+        put_hello(rig.home)
         return rig
 
     @property
@@ -215,14 +213,6 @@ class Client:
         code = self.process.wait(LONG)
         assert self.process.stderr is not None
         return code, self._got + self.stdout.read(), self.process.stderr.read()
-
-
-@cache
-def hello_file() -> bytes:
-    """What a daemon's start leaves; made once, since it takes seconds."""
-    with tempfile.TemporaryDirectory() as folder:
-        hello.write(Home(Path(folder)))
-        return hello.path(Home(Path(folder))).read_bytes()
 
 
 def said(answer: dict[str, Any]) -> tuple[str, bool]:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from coffer.core.laws import breaches
 from coffer.core.rewrite import rewrite
 from coffer.errors import CofferError, LawBroken
+from tests.effort import examples
 from tests.lab.mutations import Damage, enlarge
 from tests.prune.generate import HALF_STEPS, LINEAR_STEPS, PRESCRIBED, STEPS, Step, build, rich, words
 from tests.prune.independent import linear, problems, prompts
@@ -33,7 +34,7 @@ PRESCRIPTIONS = ("gentle", "standard", "aggressive")
 laws = settings(
     derandomize=True,
     deadline=None,
-    max_examples=120,
+    max_examples=examples(50, 120),
     suppress_health_check=[HealthCheck.too_slow],
     database=None,
 )
@@ -115,7 +116,7 @@ def test_a_large_multi_edit_does_not_cost_a_session_its_strategy() -> None:
     _prove(talk.data, "standard")
 
 
-@settings(laws, max_examples=30)
+@settings(laws, max_examples=examples(15, 30))
 @given(steps=HALF_STEPS, prescription=PRESCRIBED)
 def test_sessions_with_half_an_emoji(steps: list[Step], prescription: str) -> None:
     data = b"".join(
@@ -125,13 +126,13 @@ def test_sessions_with_half_an_emoji(steps: list[Step], prescription: str) -> No
     _prove(data, prescription)
 
 
-@settings(laws, max_examples=60)
+@settings(laws, max_examples=examples(30, 60))
 @given(steps=STEPS, seed=st.integers(0, 9_999), prescription=PRESCRIBED)
 def test_damaged_sessions(steps: list[Step], seed: int, prescription: str) -> None:
     _prove(Damage(build(steps).data, seed).data, prescription, may_refuse=True)
 
 
-@settings(laws, max_examples=60)
+@settings(laws, max_examples=examples(30, 60))
 @given(steps=STEPS, prescription=PRESCRIBED)
 def test_pruning_twice_is_pruning_once(steps: list[Step], prescription: str) -> None:
     """Where the loss limit is far away; at the limit a second prune may go on."""
@@ -153,7 +154,7 @@ def test_the_corpus(path: Path, prescription: str) -> None:
     _prove(path.read_bytes(), prescription)
 
 
-@settings(laws, max_examples=80)
+@settings(laws, max_examples=examples(40, 80))
 @given(
     path=st.sampled_from([path for path in SMALL if path.stat().st_size < 150_000]),
     seed=st.integers(0, 9_999),
@@ -186,7 +187,7 @@ def test_every_line_of_the_corpus_is_json_after_a_prune(path: Path) -> None:
         json.loads(line)
 
 
-@settings(laws, max_examples=25)
+@settings(laws, max_examples=examples(12, 25))
 @given(steps=LINEAR_STEPS)
 @example(steps=[("read", "/w/a.py", 3_000, False, False, True), ("edit", "/w/a.py", 20, False)])
 def test_the_independent_judge_sees_what_is_wrong(steps: list[Step]) -> None:

@@ -49,7 +49,7 @@ from coffer.work.sessions.read import opened
 from tests.transcripts import call, name_of, text
 from tests.work.open_session import Client
 
-_SCHEDULES = int(os.environ.get("COFFER_SCHEDULES", "60"))
+_SCHEDULES = int(os.environ.get("COFFER_SCHEDULES", "30"))
 _MEMORY = Path("/dev/shm")  # noqa: S108  (a file system in memory, where there is one)
 _KILLED = 9
 _DAY = 86_400.0
