@@ -4,6 +4,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 3
+# What is compiled once need not be compiled again by each process that a test starts.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: up test lint types unit thorough lab bench quality embeddings savings conformance delivery fixtures clean
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "coffer"
 
@@ -101,23 +99,26 @@ def imports(module: Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def named(names: tuple[Module, ...]) -> list[str]:
-    return [module.name for module in names]
+def of_every_module(check: Callable[[Module], None]) -> Callable[[], None]:
+    """One test, not three thousand: each worker collects them all."""
 
+    def test() -> None:
+        for module in modules():
+            check(module)
 
-EVERY = pytest.mark.parametrize("module", modules(), ids=named(modules()))
+    return test
 
 
 def test_there_are_modules() -> None:
     assert len(modules()) > 20
 
 
-@EVERY
+@of_every_module
 def test_imports_follow_the_order(module: Module) -> None:
     if module.layer == "":
         return
     if module.layer in ALONE:
-        assert not [name for name in imports(module) if name.startswith("coffer")]
+        assert not [name for name in imports(module) if name.startswith("coffer")], module.name
         return
     rank = ORDER.index(module.layer)
     for name in imports(module):
@@ -126,7 +127,7 @@ def test_imports_follow_the_order(module: Module) -> None:
             assert ORDER.index(other) <= rank, f"{module.name} imports {name}"
 
 
-@EVERY
+@of_every_module
 def test_the_topics_of_work_follow_their_order(module: Module) -> None:
     if not module.name.startswith("coffer.work."):
         return
@@ -154,27 +155,27 @@ def test_there_are_no_cycles() -> None:
         visit(name, ())
 
 
-@EVERY
+@of_every_module
 def test_core_and_agents_are_pure(module: Module) -> None:
     if module.layer not in PURE:
         return
     roots = {name.split(".")[0] for name in imports(module)}
-    assert not roots & IMPURE_MODULES
+    assert not roots & IMPURE_MODULES, module.name
     called = {
         node.func.id if isinstance(node.func, ast.Name) else node.func.attr
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
     }
-    assert not called & IMPURE_CALLS
+    assert not called & IMPURE_CALLS, module.name
 
 
-@EVERY
+@of_every_module
 def test_packages_are_empty(module: Module) -> None:
     if module.path.name == "__init__.py":
-        assert module.path.read_text("utf-8").strip() == ""
+        assert module.path.read_text("utf-8").strip() == "", module.name
 
 
-@EVERY
+@of_every_module
 def test_no_silent_broad_except(module: Module) -> None:
     for node in ast.walk(module.tree):
         if isinstance(node, ast.ExceptHandler) and _is_broad(node.type):
@@ -187,12 +188,12 @@ def _is_broad(caught: ast.expr | None) -> bool:
     return caught is None or (isinstance(caught, ast.Name) and caught.id in ("Exception", "BaseException"))
 
 
-@EVERY
+@of_every_module
 def test_modules_are_short(module: Module) -> None:
-    assert module.lines <= LONGEST_MODULE
+    assert module.lines <= LONGEST_MODULE, module.name
 
 
-@EVERY
+@of_every_module
 def test_functions_are_short_and_flat(module: Module) -> None:
     for node in ast.walk(module.tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -41,6 +41,8 @@ def main(arguments):
     print("Installing Coffer into .venv ...", flush=True)
     if not _install(target):
         return "The installation failed; the lines above say why. Nothing outside .venv was changed."
+    # else each process compiles it anew where bytecode may not be written later
+    subprocess.call([VENV_PYTHON, "-m", "compileall", "-q", os.path.join(ROOT, "src")])
     for name in ("run",) if target == "run" else ("run", "dev"):
         with open(os.path.join(VENV, name + ".stamp"), "w"):
             pass
