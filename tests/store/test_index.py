@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from coffer.store import index, vault
 from coffer.store.home import Home
 from coffer.store.index_search import Filters, Hit, search
 from coffer.work.memory.index_use import MOST_HERE, ask, rebuild
+from coffer.work.memory.recall import recall
 
 TIME = "2026-05-03T10:00:00Z"
 
@@ -133,6 +135,17 @@ def test_a_title_counts_more_and_a_rare_word_too(house: Home) -> None:
     write(house, "# Zebra\n\nit is black and white")
     assert {text[:8] for text in texts(house, "deploy zebra")[:2]} == {"deploy w", "# Zebra\n"}
     assert texts(house, "zebra")[0].startswith("# Zebra")
+
+
+def test_a_text_that_stands_twice_is_told_once_at_the_place_of_its_better_copy(house: Home) -> None:
+    write(house, "deploy with the zebra script", time="2020-01-01T00:00:00Z")
+    for at in range(3):
+        write(house, f"deploy the zebra script {at}", time="2026-05-02T00:00:00Z")
+    write(house, "Deploy with  the zebra script", time=TIME)
+    found = recall(house, "deploy the zebra script", Filters(), 10, datetime(2026, 5, 4, tzinfo=UTC)).hits
+    assert found[0].time == TIME
+    assert [hit.text for hit in found].count("deploy with the zebra script") == 0
+    assert len(found) == 4
 
 
 def test_words_that_stand_everywhere_are_answered_by_the_newest(house: Home) -> None:
@@ -274,6 +287,7 @@ def test_where_nothing_may_be_written_it_is_asked_in_memory(house: Home) -> None
 
 _ASKER = """
 import sys
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from coffer.core.search import terms_of

@@ -121,8 +121,10 @@ def _ranked(hits: Sequence[Hit], now: datetime) -> dict[str, Hit]:
     ordered = sorted(
         hits, key=lambda hit: hit.score * (1 + _FRESHNESS * _freshness(hit.time, now)), reverse=True
     )
-    best = {same(hit.text): hit for hit in reversed(ordered)}
-    return dict(reversed(best.items()))
+    best: dict[str, Hit] = {}
+    for hit in ordered:  # at the place of the best of those that say the same
+        best.setdefault(same(hit.text), hit)
+    return best
 
 
 def _together(words: Mapping[str, Hit], near: by_meaning.Near, terms: Sequence[Term]) -> tuple[Hit, ...]:
