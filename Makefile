@@ -3,7 +3,9 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-WORKERS ?= 3
+WORKERS ?= 4
+# The lab waits for clients more than it computes.
+LAB_WORKERS ?= 5
 # What is compiled once need not be compiled again by each process that a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -35,7 +37,7 @@ thorough: .venv/dev.stamp
 # The tests on the real clients; with CI=true a missing client is a failure.
 lab: .venv/dev.stamp
 	$(BIN)/python tests/lab/install.py
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/lab
+	$(BIN)/python -m pytest -q -n $(LAB_WORKERS) --dist worksteal tests/lab
 
 bench: .venv/dev.stamp
 	$(BIN)/python -m bench

@@ -490,28 +490,32 @@ def rewind(screen: Tmux, prompts: int) -> None:
     screen.key("Enter")
     screen.wait("Restore conversation")
     screen.key("Enter")
-    _stands_still(screen)  # until then the last line of its kind is an old prompt's
-    _wait_for_line(screen, empty=False)
+    _wait_for_row(screen, empty=False)
     screen.key("C-u")
-    _wait_for_line(screen, empty=True)
+    _wait_for_row(screen, empty=True)
 
 
-def _stands_still(screen: Tmux) -> None:
-    before = ""
-    while (now := screen.capture()) != before:
-        before = now
-        pause(0.7)
-
-
-def _wait_for_line(screen: Tmux, *, empty: bool) -> None:
-    """Wait until the input line, the last of its kind, holds something, or nothing."""
-    until = time.monotonic() + 20
+def _wait_for_row(screen: Tmux, *, empty: bool) -> None:
+    """Wait until the input row holds something, or nothing, and the screen stands still."""
+    until, before = time.monotonic() + 30, ""
     while time.monotonic() < until:
-        lines = [line for line in screen.capture().splitlines() if line.startswith("❯")]
-        if lines and "Restore" not in screen.capture() and (lines[-1].strip("❯ \xa0") == "") is empty:
+        shown = screen.capture()
+        if shown == before and (row := _input_row(shown)) is not None and (row == "") is empty:
             return
-        pause(0.1)
-    raise TimeoutError(screen.capture())
+        before = shown
+        pause(0.7)
+    raise TimeoutError(before)
+
+
+def _input_row(shown: str) -> str | None:
+    """What stands in the row under the last but one rule, where the client has such a row: a dialog has none.
+
+    Prompts of the past begin alike, and stand there alone while the client draws.
+    """
+    lines = shown.splitlines()
+    rules = [place for place, line in enumerate(lines) if line.startswith("───")]
+    rows = [lines[place + 1] for place in rules[:-1] if lines[place + 1].startswith("❯")]
+    return rows[-1].strip("❯ \xa0") if rows and "Restore" not in shown else None
 
 
 def texts_of(request: Request) -> str:
