@@ -34,7 +34,7 @@ def main() -> None:
 
 def _wait_for_keys(terminal: int) -> None:
     """Until the program takes single keys: those that are typed before that are thrown away when it begins to."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while termios.tcgetattr(terminal)[3] & termios.ICANON and time.monotonic() < until:
         time.sleep(0.005)
 

@@ -91,7 +91,7 @@ def place(root: Path) -> Iterator[Place]:
         made.end()
 
 
-def eventually(true: Callable[[], object], seconds: float = 10.0) -> bool:
+def eventually(true: Callable[[], object], seconds: float = 60.0) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if true():

@@ -157,7 +157,7 @@ def appending(path: Path) -> Iterator[None]:
 
 
 def wait_for_growth(path: Path, size: int) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while path.stat().st_size <= size and time.monotonic() < until:
         time.sleep(0.001)
 

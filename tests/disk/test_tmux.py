@@ -43,7 +43,7 @@ def pane(terminal: Terminal) -> Pane:
 
 
 def wait(pane: Pane, done: Callable[[Seen], bool]) -> Seen:
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while True:
         seen = pane.seen()
         if seen is not None and done(seen):

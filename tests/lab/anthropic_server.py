@@ -137,7 +137,7 @@ class AnthropicServer:
         ]
 
     def wait_for(
-        self, n: int, timeout: float = 10.0, *, until: Callable[[Request], bool] | None = None
+        self, n: int, timeout: float = 60.0, *, until: Callable[[Request], bool] | None = None
     ) -> None:
         """Wait until `n` requests to the model (that satisfy `until`) were answered; else TimeoutError."""
 

@@ -221,7 +221,7 @@ class ClaudeHome:
                 continue
         return found
 
-    def wait_status(self, status: str, timeout: float = 15) -> None:
+    def wait_status(self, status: str, timeout: float = 60) -> None:
         """Wait until some session of this home is `idle`, `busy`, `waiting` or `shell`; else TimeoutError."""
         until = time.monotonic() + timeout
         while time.monotonic() < until:
@@ -265,13 +265,13 @@ class Tmux(Terminal):
         """Return the lines on the screen that are not blank."""
         return self.screen(history)
 
-    def wait(self, pattern: str, timeout: float = 20) -> str:
+    def wait(self, pattern: str, timeout: float = 60) -> str:
         """Wait for a pattern and return the screen; TimeoutError with the screen in it otherwise."""
         if not self.wait_for(pattern, timeout):
             raise TimeoutError(f"{pattern!r} did not come in {timeout} s:\n{self.capture(50)}")
         return self.capture()
 
-    def exit(self, timeout: float = 10) -> None:
+    def exit(self, timeout: float = 60) -> None:
         """Leave the client by /exit and wait for its end."""
         self.send("/exit")
         if not self.wait_end(timeout):

@@ -206,8 +206,8 @@ def team(stage: Stage) -> None:
     )
     with stage.home.interactive(extra={"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"}) as screen:
         screen.send("Please get a team mate.")
-        screen.wait("The mate says that the docs are fine", 25)
-        stage.home.wait_status("idle", 20)
+        screen.wait("The mate says that the docs are fine")
+        stage.home.wait_status("idle")
         screen.send("/exit")
         screen.wait_end(10)
 
@@ -229,7 +229,7 @@ def compact(stage: Stage) -> None:
             for word in words[first : first + 2]:
                 stage.say(screen, f"Please greet the {word}.", f"Greeted {word}")
             screen.send("/compact")
-            screen.wait("Compacted", 15)
+            screen.wait("Compacted")
             stage.home.wait_status("idle")
             stage.say(screen, f"Please greet the {words[first + 2]}.", f"Greeted {words[first + 2]}")
             screen.key("C-l")

@@ -156,7 +156,7 @@ def queued(stage: Stage) -> None:
         screen.wait("Step two")
         pause(0.3)
         screen.send("One more wish.")
-        screen.wait("the last wish is done", 20)
+        screen.wait("the last wish is done")
         stage.home.wait_status("idle")
         screen.exit()
 

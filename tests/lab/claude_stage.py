@@ -59,7 +59,7 @@ class Stage:
             raise RuntimeError(f"the client ended with {done.rc}: {done.stdout} {done.stderr}")
         return done
 
-    def say(self, screen: Tmux, prompt: str, answer: str, timeout: float = 20) -> None:
+    def say(self, screen: Tmux, prompt: str, answer: str, timeout: float = 60) -> None:
         """Send one prompt on the screen and wait for the answer and the end of the turn."""
         screen.send(prompt)
         screen.wait(answer, timeout)

@@ -322,7 +322,7 @@ def records(rollout: Path) -> list[Json]:
     return [json.loads(line) for line in rollout.read_bytes().splitlines() if line.strip()]
 
 
-def wait_until(true: Callable[[], bool], timeout: float = 10, step: float = 0.02) -> bool:
+def wait_until(true: Callable[[], bool], timeout: float = 60, step: float = 0.02) -> bool:
     """Call `true()` until it is; False when `timeout` seconds pass first."""
     until = time.monotonic() + timeout
     while time.monotonic() < until:

@@ -31,7 +31,7 @@ def hooks_running(h: Harness) -> None:
         screen.send("Please greet the pear.")
         pause(3)
         h.shoot(screen, "prompt-hook-running", Truth(False, "a hook looks at the prompt", ("turn",)))
-        screen.wait("Greeted pear", 20)
+        screen.wait("Greeted pear")
         h.home.wait_status("idle")
         h.settings(hooks={"SessionStart": [own], "SessionEnd": [own]})
         pause(2)

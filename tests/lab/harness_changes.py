@@ -100,7 +100,7 @@ def cleared_over_team(h: Harness) -> None:
         screen.send("Please get a team mate.")
         screen.wait("The mate is idle", 30)
         pause(3)
-        h.home.wait_status("idle", 20)
+        h.home.wait_status("idle")
         second = h.home.transcripts()[-1].stem
         screen.send(f"/resume {first}")
         pause(3)
@@ -199,7 +199,7 @@ def two_shells(h: Harness) -> None:
         screen.wait("● word", 30)
         pause(1)
         screen.key("Escape")
-        h.home.wait_status("shell", 20)
+        h.home.wait_status("shell")
         pause(1.5)
         h.shoot(
             screen,
@@ -236,7 +236,7 @@ def two_subagents(h: Harness) -> None:
             Truth(False, "one of two subagents works", ("turn", "subagent")),
         )
         screen.send("/compact")
-        screen.wait("Compacted", 20)
+        screen.wait("Compacted")
         pause(1.5)
         h.shoot(screen, "subagent-compacted", Truth(False, "a subagent outlives a compaction", ("turn",)))
 
@@ -262,25 +262,25 @@ def sent_behind(h: Harness) -> None:
     )
     with h.home.interactive() as screen:
         screen.send("Please ask a slow reader.")
-        screen.wait(r"ctrl\+b", 20)
+        screen.wait(r"ctrl\+b")
         pause(1)
         screen.key("C-b")
-        screen.wait("It is behind", 20)
+        screen.wait("It is behind")
         pause(2)
         told = Truth(False, "the person sent a subagent behind, and it works", ("turn", "subagent"))
         h.shoot(screen, "subagent-by-ctrl-b", told)
         screen.wait("The helper is back", 40)
-        h.home.wait_status("idle", 20)
+        h.home.wait_status("idle")
         screen.send("/clear")
         pause(3)
         screen.send("Please ask a waiter.")
-        screen.wait(r"ctrl\+b", 20)
+        screen.wait(r"ctrl\+b")
         pause(3)
         for _ in range(2):  # the first may send the subagent alone
             screen.key("C-b")
             pause(2)
-        screen.wait("The helper is back", 20)
-        h.home.wait_status("idle", 20)
+        screen.wait("The helper is back")
+        h.home.wait_status("idle")
         pause(2)
         if any("sleep" in process.name() for process in h.home.leftovers()):
             raise RuntimeError("the command outlived its subagent")

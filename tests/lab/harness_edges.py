@@ -204,7 +204,7 @@ def plan(h: Harness) -> None:
     h.stage.play({"plan it first": [{"text": "Here it is.", "tools": [call]}, {"text": "Well."}]})
     with h.home.interactive("--permission-mode", "plan") as screen:
         screen.send("Please plan it first.")
-        h.home.wait_status("waiting", 20)
+        h.home.wait_status("waiting")
         pause(1.5)
         h.shoot(screen, "plan-approval", Truth(False, "a plan waits for approval", ("dialog", "tool")))
 
@@ -220,7 +220,7 @@ def stopped_by_hook(h: Harness) -> None:
     h.stage.play({"greet the apple": [{"text": "Greeted apple."}, {"text": "Greeted pear."}]})
     with h.home.interactive() as screen:
         screen.send("Please greet the apple.")
-        screen.wait("Greeted pear", 20)
+        screen.wait("Greeted pear")
         h.home.wait_status("idle")
         pause(1.5)
         h.shoot(
@@ -251,9 +251,9 @@ def workflow_stopped(h: Harness) -> None:
         stop = {"name": "TaskStop", "input": {"task_id": task}}
         h.stage.play({"stop that": [{"tools": [stop]}, {"text": "It is stopped."}, {"text": "Yes."}]})
         screen.send("Please stop that.")
-        screen.wait("It is stopped", 20)
+        screen.wait("It is stopped")
         pause(4)
-        h.home.wait_status("idle", 20)
+        h.home.wait_status("idle")
         pause(1.5)
         h.shoot(screen, "workflow-stopped", Truth(True, "the model stopped the workflow"))
 

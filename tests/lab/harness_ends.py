@@ -84,7 +84,7 @@ def shell_killed(h: Harness) -> None:
             if "sleep" in child.name():
                 child.kill()
         pause(4)
-        h.home.wait_status("idle", 20)
+        h.home.wait_status("idle")
         pause(1.5)
         h.shoot(screen, "shell-killed-outside", Truth(True, "the background command was killed from outside"))
 
@@ -131,7 +131,7 @@ def subagents_killed(h: Harness) -> None:
         screen.key("C-x")
         screen.key("C-k")
         pause(4)
-        h.home.wait_status("idle", 20)
+        h.home.wait_status("idle")
         pause(1.5)
         h.shoot(screen, "subagent-killed", Truth(True, "the person killed the background subagent"))
 
@@ -157,11 +157,11 @@ def teammate_interrupted(h: Harness) -> None:
     with h.home.interactive(extra=TEAMS) as screen:
         h.stage.say(screen, "Please greet the apple.", "Greeted apple")
         screen.send("Please get a team mate.")
-        screen.wait("● word", 20)
+        screen.wait("● word")
         screen.key("Escape")
         pause(6)
         screen.key("Escape")
-        h.home.wait_status("idle", 20)
+        h.home.wait_status("idle")
         pause(1.5)
         h.shoot(
             screen,
@@ -270,7 +270,7 @@ def headless(h: Harness) -> None:
     )
     thread = threading.Thread(target=lambda: h.home.run("-p", "Please wait a bit."))
     thread.start()
-    h.server.wait_for(1, 20)
+    h.server.wait_for(1, 60)
     pause(3)
     h.shoot(None, "headless", Truth(False, "a headless session is never touched", ("headless",)))
     thread.join()
@@ -281,7 +281,7 @@ def words_typed(h: Harness) -> None:
     h.stage.play({"Agent spawned": [{"text": f"You wrote: {WORDS}"}]})
     with h.home.interactive() as screen:
         screen.send(f"What does this mean: {WORDS}")
-        screen.wait("You wrote", 20)
+        screen.wait("You wrote")
         h.home.wait_status("idle")
         pause(1.5)
         h.shoot(screen, "words-typed", Truth(True, "a person only typed marker words"))

@@ -108,7 +108,7 @@ def compaction_midturn(h: Harness) -> None:
         for word in ("apple", "pear"):
             h.stage.say(screen, f"Please greet the {word}.", f"Greeted {word}")
         screen.send("Please work in steps.")
-        screen.wait("ompacting", 20)
+        screen.wait("ompacting")
         pause(1.5)
         h.shoot(screen, "compacting-midturn", Truth(False, "the turn waits for its compaction", ("turn",)))
         screen.wait("On it goes", 30)
@@ -176,7 +176,7 @@ def suggestion(h: Harness) -> None:
     with h.home.interactive(extra={"CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "1"}) as screen:
         for word in ("apple", "pear"):
             h.stage.say(screen, f"Please greet the {word}.", f"Greeted {word}")
-        screen.wait("greet the plum too", 20)
+        screen.wait("greet the plum too")
         pause(1.5)
         truth = Truth(True, "a suggestion of the client's stands in the empty input line")
         h.shoot(screen, "suggestion-shown", truth, styled=True)

@@ -119,7 +119,7 @@ def compaction(h: Harness) -> None:
         screen.send("/compact")
         pause(2.5)
         h.shoot(screen, "compacting", Truth(False, "the conversation is being compacted", ("turn",)))
-        screen.wait("Compacted", 20)
+        screen.wait("Compacted")
         h.home.wait_status("idle")
         pause(1.5)
         h.shoot(screen, "compacted", Truth(True, "the compaction is over"))
@@ -163,7 +163,7 @@ def queued_midturn(h: Harness) -> None:
         screen.send("Please work in steps.")
         screen.wait("Step one")
         screen.send("And mind the second step.")
-        screen.wait("Both steps are done", 20)
+        screen.wait("Both steps are done")
         h.home.wait_status("idle")
         pause(1.5)
         h.shoot(
@@ -205,7 +205,7 @@ def every_event(h: Harness) -> None:
     )
     with h.home.interactive() as screen:
         screen.send("/fruit apple")
-        screen.wait("Greeted apple", 20)
+        screen.wait("Greeted apple")
         h.home.wait_status("idle")
         h.settings(events=MORE_EVENTS, verbose=False)
         pause(2.5)

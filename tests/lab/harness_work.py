@@ -198,7 +198,7 @@ def subagent_behind(h: Harness) -> None:
             }
         )
         screen.send("Please wake the helper.")
-        screen.wait("It is awake", 20)
+        screen.wait("It is awake")
         pause(2)
         h.shoot(
             screen,
@@ -232,7 +232,7 @@ def teammate(h: Harness) -> None:
         h.shoot(screen, "teammate-working", Truth(False, "a teammate works", ("turn", "teammate")))
         screen.wait("The mate says that the docs are fine", 30)
         pause(5)
-        h.home.wait_status("idle", 20)
+        h.home.wait_status("idle")
         pause(1)
         h.shoot(screen, "teammate-idle", Truth(False, "an idle teammate waits for messages", ("teammate",)))
         bye = {"to": "docs", "summary": "done", "message": {"type": "shutdown_request", "reason": "all done"}}
@@ -261,7 +261,7 @@ def teammate(h: Harness) -> None:
             },
         )
         screen.send("Please let the mate go.")
-        screen.wait("I asked it to go", 20)
+        screen.wait("I asked it to go")
         pause(6)
         h.shoot(screen, "teammate-finished", Truth(True, "the teammate was asked to go and has gone"))
 
@@ -298,7 +298,7 @@ def team_compacted(h: Harness) -> None:
         screen.send("Please get a team mate.")
         screen.wait("The mate says that the docs are fine", 30)
         pause(3)
-        h.home.wait_status("idle", 20)
+        h.home.wait_status("idle")
         pause(1)
         screen.send("Please build it behind the scenes.")
         screen.wait("The build runs")
@@ -310,7 +310,7 @@ def team_compacted(h: Harness) -> None:
             Truth(False, "an idle teammate and a background command", ("teammate", "shell")),
         )
         screen.send("/compact")
-        screen.wait("Compacted", 20)
+        screen.wait("Compacted")
         h.home.wait_status("shell")
         pause(1.5)
         h.shoot(

@@ -192,7 +192,7 @@ class Talk:
         return shown([one for one in self.since(before) if not one.agent_id])
 
 
-def wait_for(true: Any, timeout: float = 30) -> None:
+def wait_for(true: Any, timeout: float = 60) -> None:
     until = time.monotonic() + timeout
     while not true():
         assert time.monotonic() < until, "it did not come"

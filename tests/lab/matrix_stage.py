@@ -153,7 +153,7 @@ class Stage:
         (self.bin / "daemon-command").write_bytes(self._command)
         self.patience(True)
         if self.state == "cold":  # a hook of the session has started it
-            until = time.monotonic() + 10
+            until = time.monotonic() + 60
             while self.rig.process() is None and time.monotonic() < until:
                 time.sleep(0.1)
         if self.rig.process() is None:

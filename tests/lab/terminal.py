@@ -71,7 +71,7 @@ class Terminal:
         base = (self._tmux, "-S", str(self._folder / "s"), "-f", str(self._folder / "conf"))
         env = {"PATH": os.defpath, "TERM": "xterm-256color", "LANG": "C.UTF-8"}
         done = subprocess.run(
-            [*base, *words], capture_output=True, text=True, env=env, timeout=10, check=False
+            [*base, *words], capture_output=True, text=True, env=env, timeout=60, check=False
         )
         return done.stdout
 
@@ -94,7 +94,7 @@ class Terminal:
         shown = self.tmux("capture-pane", "-p", "-t", "lab", "-S", f"-{history}")
         return "\n".join(line.rstrip() for line in shown.splitlines() if line.strip())
 
-    def wait_for(self, pattern: str, timeout: float = 20) -> bool:
+    def wait_for(self, pattern: str, timeout: float = 60) -> bool:
         """Wait until the screen matches; False when `timeout` passes first."""
         until = time.monotonic() + timeout
         while time.monotonic() < until:
@@ -103,7 +103,7 @@ class Terminal:
             time.sleep(0.1)
         return False
 
-    def wait_end(self, timeout: float = 20) -> bool:
+    def wait_end(self, timeout: float = 60) -> bool:
         """Wait until the program has ended; False when `timeout` passes first."""
         until = time.monotonic() + timeout
         while time.monotonic() < until:

@@ -140,7 +140,7 @@ def test_waiting_for_requests() -> None:
     with AnthropicServer() as server:
         later = threading.Timer(0.1, ask, (server, "hi"))
         later.start()
-        server.wait_for(1, 5)
+        server.wait_for(1, 60)
         later.join()
         with pytest.raises(TimeoutError, match="1 of 2 requests"):
             server.wait_for(2, 0.05)

@@ -85,7 +85,7 @@ def test_compaction_on_the_screen(claude_home: ClaudeHome, anthropic_server: Ant
             screen.wait(f"● here is {word}")
             claude_home.wait_status("idle")
         screen.send("/compact")
-        screen.wait("Compacted", 15)
+        screen.wait("Compacted")
         screen.send(f"still there? {inline({'text': 'yes indeed'})}")
         screen.wait("● yes indeed")
         screen.exit()

@@ -111,7 +111,7 @@ def test_a_fork_writes_only_the_delta_and_reads_its_parent(home: CodexHome) -> N
 
 def test_the_writer_lock_is_held_while_the_thread_is_open(home: CodexHome, server: OpenAIServer) -> None:
     with home.running(prompt="@@slow@@ Wait.") as run:
-        assert server.wait_for(1, 20)
+        assert server.wait_for(1, 60)
         thread = home.thread()
         assert home.lock(thread).exists()
         assert home.locked(thread)

@@ -130,6 +130,6 @@ class Talk:
     def compact(self, said: str = "Compacted") -> None:
         """Compact by hand."""
         self.screen.send("/compact")
-        self.screen.wait(said, 20)
+        self.screen.wait(said)
         time.sleep(0.5)
         self.screen.key("C-l")

@@ -105,7 +105,7 @@ class Stage:
         The client writes an answer up to a second after it shows it: written over in that moment it would be lost.
         """
         path = self.home.transcript(session)
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while time.monotonic() < until:
             data = path.read_bytes()
             time.sleep(0.5)

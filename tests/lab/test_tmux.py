@@ -57,7 +57,7 @@ class Stage:
         self.screen.send(f"greet the {word}")
         self.screen.wait(f"Greeted {word}")
         self.home.wait_status("idle")
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while f"Greeted {word}.".encode() not in self.path.read_bytes() and time.monotonic() < until:
             time.sleep(0.1)
         time.sleep(0.6)
@@ -74,7 +74,7 @@ class Stage:
 
     def settled(self) -> str:
         """What is in the way, once the last key is old enough."""
-        until = time.monotonic() + 8
+        until = time.monotonic() + 60
         while "key was pressed" in (why := self.why()) or "being drawn" in why:
             assert time.monotonic() < until
             time.sleep(0.2)

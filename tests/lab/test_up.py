@@ -116,7 +116,7 @@ def test_one_command_and_both_agents_begin_with_the_rule(both: Both) -> None:
     ran = both.codex.exec(prompt="hello")
     assert ran.rc == 0, ran.stderr
     assert str(ran.requests[0].items).count(RULE) == 1
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         found = both.doctor()
         if not any("never" in found[agent, "deliveries"][1] for agent in ("claude", "codex")):

@@ -67,7 +67,7 @@ class Rig:
         """What the one launcher says of itself."""
         return self.ask(pane, {"do": "state"})
 
-    def ask(self, _pane: Pane, request: dict[str, Any], seconds: float = 10.0) -> dict[str, Any]:
+    def ask(self, _pane: Pane, request: dict[str, Any], seconds: float = 60.0) -> dict[str, Any]:
         names = runs.runs(self.home)
         assert len(names) == 1
         said = runs.ask(self.home, names[0], request, seconds)
@@ -100,7 +100,7 @@ def modes(descriptor: int) -> list[Any]:
     return termios.tcgetattr(descriptor)[:4]
 
 
-def gone(pid: int, seconds: float = 10.0) -> bool:
+def gone(pid: int, seconds: float = 60.0) -> bool:
     """Wait until a process has ended."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

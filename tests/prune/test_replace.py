@@ -56,7 +56,7 @@ def _late(data: bytes, size: int = 0) -> list[int]:
 
 def _await_lines(path: Path, count: int) -> None:
     """Until so many late lines stand in the file."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while path.read_bytes().count(b'"late ') < count and time.monotonic() < until:
         time.sleep(0.01)
 

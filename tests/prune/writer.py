@@ -34,7 +34,7 @@ def _stale(path: str, size: int) -> None:
     with open(path, "ab", buffering=0) as file:  # noqa: PTH123
         print("ready", flush=True)
         inode = os.fstat(file.fileno()).st_ino
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while os.stat(path).st_ino == inode and time.monotonic() < until:  # noqa: PTH116
             time.sleep(0.005)
         file.write(line(0, size))
