@@ -65,6 +65,9 @@ def test_the_file_is_written_when_it_is_not_current(tmp_path: Path, monkeypatch:
     home = Home(tmp_path / "home")
     assert not hello.is_current(home)
     asyncio.run(hello.refresh(home))
+    assert not home.root.exists(), "a folder that was deleted is not made again by what a daemon starts"
+    home.make(home.root)
+    asyncio.run(hello.refresh(home))
     assert hello.is_current(home)
     assert hello.path(home).stat().st_mode & 0o777 == 0o600
     assert not hello.write(home)

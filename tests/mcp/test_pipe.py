@@ -58,7 +58,7 @@ def test_a_hundred_lines_that_waited_come_in_order(rig: Rig, tide: Path) -> None
 
 
 def test_a_daemon_that_never_comes_is_not_waited_for_without_end(rig: Rig, tide: Path) -> None:
-    rig.limit("PATIENCE", 1.0)
+    rig.limit("PATIENCE", 2.5)
     with rig.pipe(tide) as client:
         assert client.open() == TOOLS
         for _ in range(2):
@@ -70,10 +70,10 @@ def test_a_daemon_that_never_comes_is_not_waited_for_without_end(rig: Rig, tide:
 
 
 def test_without_a_daemon_and_with_nothing_to_wait_for_it_is_idle(rig: Rig, tide: Path) -> None:
-    rig.limit("PATIENCE", 0.3)
+    rig.limit("PATIENCE", 3.0)
     with rig.pipe(tide) as client:
         client.open()
-        time.sleep(0.6)
+        time.sleep(3.3)
         process = psutil.Process(client.process.pid)
         before = sum(process.cpu_times()[:2])
         switches = process.num_ctx_switches().voluntary
@@ -140,7 +140,7 @@ def test_a_daemon_that_hangs_holds_nobody_for_ever(rig: Rig, tide: Path) -> None
     "words", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"", b"coffer-mcp 2 ready\n", b"\0" * 70_000]
 )
 def test_a_stranger_on_the_socket_says_nothing_to_the_client(rig: Rig, tide: Path, words: bytes) -> None:
-    rig.limit("PATIENCE", 0.6)
+    rig.limit("PATIENCE", 2.5)
     path = rig.home.root / "mcp.sock"
     with socket.socket(socket.AF_UNIX) as stranger:
         stranger.bind(str(path))

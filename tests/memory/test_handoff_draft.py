@@ -193,6 +193,7 @@ def test_a_closed_session_gets_its_draft_with_its_journal(desk: Desk, session: P
         "size": path.stat().st_size,
     }
     environment = {"HOME": str(desk.user), "PATH": os.environ["PATH"]}
+    (desk.user / ".coffer").mkdir(exist_ok=True)  # as a daemon, which starts the job, has it
     told_of = [{**said, "modified": path.stat().st_mtime}]
     job = json.dumps({"environment": environment, "sessions": told_of})
     ran = subprocess.run(

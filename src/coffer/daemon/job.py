@@ -12,6 +12,8 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -52,7 +54,7 @@ def main() -> None:
 def learn(job: dict[str, Any]) -> dict[str, Any]:
     """Learn from what is new in some sessions."""
     environment: dict[str, str] = job["environment"]
-    home, places = Home.of(environment), Places.of(environment)
+    home, places = _home(environment), Places.of(environment)
     settings = load(home)
     asker = Asker(settings, home, environment)
     learning = Learning(home, places, environment, settings.digest, asker, datetime.now(UTC))
@@ -72,7 +74,7 @@ def keep_state(job: dict[str, Any]) -> dict[str, Any]:
     """Save what a compaction would lose of a session."""
     environment: dict[str, str] = job["environment"]
     moment = datetime.fromtimestamp(job["time"], UTC)
-    saved = keep(Home.of(environment), Path(job["path"]), Places.of(environment), job["why"], moment)
+    saved = keep(_home(environment), Path(job["path"]), Places.of(environment), job["why"], moment)
     return {
         "checkpoint": saved.checkpoint.id if saved.checkpoint is not None else "",
         "trouble": saved.trouble,
@@ -83,7 +85,7 @@ def draft_handoff(job: dict[str, Any]) -> dict[str, Any]:
     """Draft the handoff of a session that may be compacted."""
     environment: dict[str, str] = job["environment"]
     return {
-        "outcome": draft(Home.of(environment), user_home(environment), Path(job["path"]), environment).outcome
+        "outcome": draft(_home(environment), user_home(environment), Path(job["path"]), environment).outcome
     }
 
 
@@ -94,7 +96,7 @@ def distil(job: dict[str, Any]) -> dict[str, Any]:
     from coffer.work.memory.distil_result import DISTILLED, FAILED  # noqa: PLC0415
 
     environment: dict[str, str] = job["environment"]
-    home = Home.of(environment)
+    home = _home(environment)
     sessions = [_found(said) for said in job["sessions"]]
     step = Step(again=job["again"]) if "again" in job else None
     distiller = Distiller(home, environment, load(home), step=step)
@@ -134,9 +136,15 @@ def guard(job: dict[str, Any]) -> dict[str, Any]:
     from coffer.work.guarding.guarded import Guarded  # noqa: PLC0415
 
     environment: dict[str, str] = job["environment"]
-    session = Guarded(Path(job["transcript"]), Home(Path(job["home"])), Places.of(environment), environment)
+    session = Guarded(
+        Path(job["transcript"]), Home(Path(job["home"]), stands=True), Places.of(environment), environment
+    )
     wish = Wish(**job["wish"]) if job["wish"] is not None else None
     return attend(session, Due(wish, tuple(job["acted"])), time.time()).as_json()
+
+
+def _home(environment: Mapping[str, str]) -> Home:
+    return replace(Home.of(environment), stands=True)
 
 
 def _found(said: dict[str, Any]) -> Found:

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -78,6 +79,7 @@ def serve(home: Home, environment: Mapping[str, str], report: _Report) -> bool:
     if lock is None or listen.who_listens(home) == listen.NAME:
         report(life.READY)
         return False
+    home = replace(home, stands=True)
     with refusals(life.log_path(home)):
         log.begin(life.log_path(home))
     sys.setswitchinterval(SWITCH_SECONDS)

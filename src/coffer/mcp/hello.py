@@ -127,4 +127,4 @@ def _version(package: str) -> str:
 
 
 if __name__ == "__main__":
-    write(Home(Path(sys.argv[1])))
+    write(Home(Path(sys.argv[1]), stands=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from coffer.core.regex import regex
@@ -15,9 +15,14 @@ _SESSION = regex(r"[0-9A-Za-z][0-9A-Za-z._-]{0,99}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The folder and the places in it (DESIGN section 4)."""
+    """The folder and the places in it (DESIGN section 4).
+
+    stands: it was there when this process began. A person who deletes it means that: what a daemon still has to
+    write is no reason to make it again.
+    """
 
     root: Path
+    stands: bool = field(default=False, compare=False)
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Home:
@@ -52,9 +57,12 @@ class Home:
         return self.root / folder / f"{session}{ending}" if is_name(session) else None
 
     def make(self, folder: Path) -> Path:
-        """Make one of the places, private to the user; its path."""
-        self.root.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-        folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        """Make one of the places, private to the user; its path. Raises OSError."""
+        if not self.stands:
+            self.root.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        within = folder.relative_to(self.root).parts
+        for count in range(1, len(within) + 1):  # each of its own: `parents` would make the root again
+            self.root.joinpath(*within[:count]).mkdir(mode=PRIVATE, exist_ok=True)
         return folder
 
 

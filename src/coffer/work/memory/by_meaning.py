@@ -171,4 +171,4 @@ def _in_another_process(home: Home) -> None:
 
 if __name__ == "__main__":
     os.nice(_NICE)
-    make_all(Home(Path(sys.argv[1])))
+    make_all(Home(Path(sys.argv[1]), stands=True))

@@ -109,4 +109,4 @@ def _in_another_process(home: Home) -> None:
 
 if __name__ == "__main__":
     os.nice(_NICE)
-    _current(Home(Path(sys.argv[1])), None, lives=False).close()
+    _current(Home(Path(sys.argv[1]), stands=True), None, lives=False).close()
