@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -60,6 +62,8 @@ class Home:
         """Make one of the places, private to the user; its path. Raises OSError."""
         if not self.stands:
             self.root.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        elif not self.root.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.root))
         within = folder.relative_to(self.root).parts
         for count in range(1, len(within) + 1):  # each of its own: `parents` would make the root again
             self.root.joinpath(*within[:count]).mkdir(mode=PRIVATE, exist_ok=True)
