@@ -127,6 +127,9 @@ def test_an_idle_session_outlives_its_daemons(rig: Rig, tide: Path) -> None:
 
 def test_a_daemon_that_hangs_holds_nobody_for_ever(rig: Rig, tide: Path) -> None:
     server = rig.serve()
+    with rig.pipe(tide) as client:  # from now on it has the SDK, which takes it seconds on a busy machine
+        client.open()
+        client.call("restore", id="abcdef")
     server.send_signal(signal.SIGSTOP)
     rig.limit("PATIENCE", 4.0)
     with rig.pipe(tide) as client:
