@@ -175,12 +175,12 @@ class Air(Stage):
         except AssertionError as error:
             raise AssertionError(f"{self.why()}, not {kinds}, in {self.tiers()}") from error
         self._calm()
-        data, file, made = self.path.read_bytes(), self.path.stat().st_ino, len(self.moves())
+        data, file, made = self.path.read_bytes(), self.path.stat().st_ino, len(self.made())
         prompts, began = self.prompts(), time.time()
         self.pass_by(HELD_SECONDS)
         named = self.why()
         assert set(kinds) <= set(named), named
-        assert (self.path.stat().st_ino, len(self.moves())) == (file, made)
+        assert (self.path.stat().st_ino, len(self.made())) == (file, made)
         assert self.path.read_bytes().startswith(data)  # what came is the client's own
         new = self.prompts() - prompts
         assert not new, [text[-300:] for text in new]

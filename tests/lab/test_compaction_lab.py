@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from tests.lab.test_daemon import Installed, git, places
 pytestmark = pytest.mark.lab
 
 MATE = "- docs (general-purpose, id docs@session-"
+GIVEN = "hook_additional_context"
 OPEN, DONE, LATER = "Write the parser", "Read the spec", "Test the parser"
 BUILD = "Build (sleep 321)"
 REPORT = {"to": "team-lead", "summary": "docs are fine", "message": "I read the docs: they are fine."}
@@ -69,10 +71,26 @@ def test_team_and_open_tasks_come_back_once_for_each_compaction(
         holds(talk.last(), f"pending: {LATER}")
         eventually(lambda: [one.data["returned"] for one in kept(rig)] == ["confirmed"] * 3)
         screen.exit()
+    held = int(hangs_on_what_it_got(path))
     resumed = claude_home.run("-p", "and now?", "--resume", path.stem)
-    assert [times(request, TASKS) for request in shown(resumed.requests)] == [1]
+    assert [times(request, TASKS) for request in shown(resumed.requests)] == [held]
     assert rig.states(path.stem)["SessionStart:compact"] == ["confirmed"] * 3
     assert anthropic_server.breaches == []
+
+
+def hangs_on_what_it_got(path: Path) -> bool:
+    """Whether the end of the file hangs on what the last compaction's hook gave.
+
+    Where the answer or the turn's end is written before the hook's text, the client hangs it on the record before the
+    compaction, and a resume sends that branch (docs/formats).
+    """
+    records = [json.loads(line) for line in path.read_bytes().splitlines()]
+    given = [each["uuid"] for each in records if each.get("attachment", {}).get("type") == GIVEN][-1]
+    parents = {each["uuid"]: each.get("parentUuid") for each in records if "uuid" in each}
+    at = next(each["uuid"] for each in reversed(records) if "uuid" in each)
+    while at is not None and at != given:
+        at = parents.get(at)
+    return bool(at == given)
 
 
 def made(subject: str) -> dict[str, Any]:

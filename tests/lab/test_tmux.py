@@ -234,7 +234,7 @@ def test_the_daemon_prunes_and_types_it(attached: Attached) -> None:
         assert differences(as_pruned, request.body or {}) == []
         assert "removed; coffer restore" in attached.sent()
         assert "/resume" not in attached.sent()
-        assert len(attached.moves()) == 1
+        assert len(attached.made()) == 1
     assert attached.server.breaches == []
 
 
@@ -248,13 +248,13 @@ def test_a_key_ends_what_the_daemon_types_and_it_is_done_later(attached: Attache
         attached.ended(pane, word)
         data, count = attached.path.read_bytes(), len(attached.server.messages_requests())
         attached.tried(pane)
-        assert attached.moves() == []
+        assert attached.made() == []
         assert attached.path.read_bytes().startswith(data)
         assert line_of(pane) == "a draft"
         pane.type(CTRL_U)
         pane.wait(lambda look: any(row.startswith("❯\N{NO-BREAK SPACE}/") for row in look.rows))
         pane.type("x")
-        attached.until(pane, lambda: attached.moves() and "refused" in attached.moves()[0].data["reload"])
+        attached.until(pane, lambda: attached.made() and "refused" in attached.made()[0].data["reload"])
         reload = attached.moves()[0].data["reload"]
         assert (reload["outcome"], reload["refused"]) == ("owed", 1)
         assert "a key was pressed meanwhile" in reload["why"]
@@ -262,7 +262,7 @@ def test_a_key_ends_what_the_daemon_types_and_it_is_done_later(attached: Attache
         assert len(attached.server.messages_requests()) == count
         pane.type(CTRL_U)
         attached.until(pane, lambda: attached.moved(1))
-        assert len(attached.moves()) == 1, "it is not pruned again"
+        assert len(attached.made()) == 1, "it is not pruned again"
         attached.ended(pane, attached.say(pane, 0))
         assert "removed; coffer restore" in attached.sent()
     assert not re.search(
