@@ -173,7 +173,9 @@ def test_a_rewind_after_a_prune_loses_nothing(
     assert names >= STRATEGIES - {"failed-retries", "poll-loops"}
     pruned = path.read_bytes()
     with claude_home.interactive("--resume", path.stem) as screen:
-        rewind(screen, back)
+        rewind(
+            screen, back + (b"<command-name>/exit<" in original)
+        )  # the list has it too, where it was written
         Stage(claude_home, anthropic_server).say(screen, "Please greet the plum.", "● Greeted plum")
         screen.exit()
     grown = copied(claude_home, path)
