@@ -173,9 +173,8 @@ def test_a_rewind_after_a_prune_loses_nothing(
     assert names >= STRATEGIES - {"failed-retries", "poll-loops"}
     pruned = path.read_bytes()
     with claude_home.interactive("--resume", path.stem) as screen:
-        rewind(
-            screen, back + (b"<command-name>/exit<" in original)
-        )  # the list has it too, where it was written
+        exited = b"<command-name>/exit<" in original  # the list has it too, where the client came to write it
+        rewind(screen, back + exited)
         Stage(claude_home, anthropic_server).say(screen, "Please greet the plum.", "● Greeted plum")
         screen.exit()
     grown = copied(claude_home, path)

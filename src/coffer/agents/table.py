@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from coffer.agents import claude, claude_about, codex, codex_about
-from coffer.agents.claude_steps import ClaudeScribe
-from coffer.agents.claude_turns import ClaudeListener
-from coffer.agents.codex_steps import CodexScribe
-from coffer.agents.codex_turns import CodexListener
 from coffer.core import parts, rollout, usage
 from coffer.core import view as claude_view
 from coffer.core.composition import Mark, Part
@@ -19,11 +15,13 @@ from coffer.core.content import content as claude_content
 from coffer.core.items import Item
 from coffer.core.json_lines import Oddity
 from coffer.core.record import Record
-from coffer.core.steps import Scribe
 from coffer.core.transcript import About, Transcript
-from coffer.core.turn import Listener
 from coffer.core.usage import Measure, WindowMeasure
 from coffer.core.view import View
+
+if TYPE_CHECKING:
+    from coffer.core.steps import Scribe
+    from coffer.core.turn import Listener
 
 
 class Agent(Struct, frozen=True):
@@ -64,6 +62,33 @@ def _codex_window(transcript: Transcript, _view: View, environment: Mapping[str,
     )
 
 
+# Hearing turns and steps takes most of the modules of an agent, and a command that shows a session hears nothing.
+
+
+def _claude_listener() -> Listener:
+    from coffer.agents.claude_turns import ClaudeListener  # noqa: PLC0415  (see above)
+
+    return ClaudeListener()
+
+
+def _claude_scribe() -> Scribe:
+    from coffer.agents.claude_steps import ClaudeScribe  # noqa: PLC0415
+
+    return ClaudeScribe()
+
+
+def _codex_listener() -> Listener:
+    from coffer.agents.codex_turns import CodexListener  # noqa: PLC0415
+
+    return CodexListener()
+
+
+def _codex_scribe() -> Scribe:
+    from coffer.agents.codex_steps import CodexScribe  # noqa: PLC0415
+
+    return CodexScribe()
+
+
 CLAUDE = Agent(
     "claude",
     "Claude Code",
@@ -74,8 +99,8 @@ CLAUDE = Agent(
     _claude_window,
     _claude_marks,
     claude_about.about,
-    ClaudeListener,
-    ClaudeScribe,
+    _claude_listener,
+    _claude_scribe,
 )
 CODEX = Agent(
     "codex",
@@ -87,8 +112,8 @@ CODEX = Agent(
     _codex_window,
     lambda view, found: rollout.marks_of(found, view.branch.records),
     codex_about.about,
-    CodexListener,
-    CodexScribe,
+    _codex_listener,
+    _codex_scribe,
 )
 AGENTS = {agent.name: agent for agent in (CLAUDE, CODEX)}
 

@@ -23,7 +23,6 @@ from coffer.store.deliveries import of_transcript
 from coffer.store.home import Home
 from coffer.store.windows import merge_report, newest_of, read_report, said_at_start, said_in_statusline
 from coffer.work.sessions.read import Opened
-from coffer.work.settings import load
 
 
 def window(session: Opened, view: View, environment: Mapping[str, str]) -> WindowMeasure:
@@ -91,6 +90,8 @@ def hear(home: Home, event: str, said: Mapping[str, Any], places: Places, now: f
 
 def _beside(home: Home, said: Mapping[str, Any]) -> dict[str, Any]:
     """What the next line is to tell that the client does not know: rules that arrived, and the person's tiers."""
+    from coffer.work.settings import load  # noqa: PLC0415  (a command that shows a session needs none of them)
+
     found: dict[str, Any] = {}
     with suppress(SettingsBroken):  # the defaults stay; every command tells what is wrong
         found["shares"] = {tier.name: tier.share for tier in load(home).guard.tiers}
