@@ -172,11 +172,14 @@ def test_a_rewind_after_a_prune_loses_nothing(
     # On the screen the client notes its place in mid-turn, now here, now there; such a record stays, and its pair.
     assert names >= STRATEGIES - {"failed-retries", "poll-loops"}
     pruned = path.read_bytes()
-    with claude_home.interactive("--resume", path.stem) as screen:
-        exited = b"<command-name>/exit<" in original  # the list has it too, where the client came to write it
-        rewind(screen, back + exited)
-        Stage(claude_home, anthropic_server).say(screen, "Please greet the plum.", "● Greeted plum")
-        screen.exit()
+    exited = b"<command-name>/exit<" in original  # the list has it too, where the client came to write it
+    for _ in range(3):  # a client that leaves at once may have written nothing of its last turn
+        with claude_home.interactive("--resume", path.stem) as screen:
+            rewind(screen, back + exited)
+            Stage(claude_home, anthropic_server).say(screen, "Please greet the plum.", "● Greeted plum")
+            screen.exit()
+        if b"greet the plum" in path.read_bytes():
+            break
     grown = copied(claude_home, path)
     request = resumed(claude_home, path.stem)
     assert differences(grown, request.body or {}) == []
