@@ -179,7 +179,7 @@ class Bench:
         environment = self.environment | {"HOME": str(house)}
         for number in range(RULES):
             rule = f"Do not use the old tool number {number} for anything at all."
-            words = [self.programs[COFFER], "digest", "add", "--hard", "--yes", rule]
+            words = [self.programs[COFFER], "digest", "add", "--global", "--hard", "--yes", rule]
             subprocess.run(words, env=environment, cwd=house, capture_output=True, check=True)
         files = [str(made(Wanted(200))), str(made(Wanted(20)))]
         asked = [sys.executable, "-m", "bench.inside", *files, str(house)]
