@@ -6,6 +6,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from coffer.disk.put import put
 from coffer.mcp import hello
 from coffer.store.home import Home
 
@@ -13,8 +14,7 @@ from coffer.store.home import Home
 def put_hello(home: Home) -> None:
     """Leave it in a home as a daemon's start does."""
     home.make(home.root)
-    hello.path(home).write_bytes(_made())
-    hello.path(home).chmod(0o600)
+    put(hello.path(home), _made(), 0o600)
 
 
 @cache

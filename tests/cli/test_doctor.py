@@ -75,10 +75,12 @@ def open_home(here: Place) -> None:
 
 
 def bundles_gone(here: Place) -> None:
+    here.end()  # a daemon that still begins would write them again
     shutil.rmtree(here.home.root / "bundles")
 
 
 def bundles_cut(here: Place) -> None:
+    here.end()  # as above
     for path in (here.home.root / "bundles").glob("*/claude.SessionStart"):
         path.write_bytes(path.read_bytes()[:40])
 
